@@ -7,7 +7,7 @@ use crate::job;
 use crate::stderr;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv6Addr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use wirespeed::Registry;
@@ -222,7 +222,7 @@ impl<'a> Groups<'a> {
         reach.patience = REFUSAL_PATIENCE;
         let (told, heard) = mpsc::channel();
         std::thread::spawn(move || {
-            let found = Address::parse(&to).and_then(|address| address.resolve());
+            let found = Address::parse(&to).and_then(|address| address.resolve(&StopFlag::new()));
             let is_here = found.is_ok_and(|found| found.iter().all(|at| is_of_this_machine(at.ip())));
             let _ = told.send(is_here);
             let groups = Groups::new(&registry, reach);
@@ -350,7 +350,11 @@ impl<'a> Groups<'a> {
             let spec = GroupSpec::Service(self.service(planned)?);
             return Ok(Group::open(&spec, self.registry, options, events, stop)?);
         }
-        let address = planned.to.as_deref().map(|to| self.address(to)).transpose()?;
+        let address = planned
+            .to
+            .as_deref()
+            .map(|to| self.address(to, stop))
+            .transpose()?;
         let spec = || self.spec(planned, address.as_deref());
         self.open_when_there(spec, &options, events, stop)
             .map_err(|error| self.reach.failure(&error))
@@ -414,7 +418,7 @@ impl<'a> Groups<'a> {
 
     /// The session with a server, for ranks that are not known yet.
     fn open_session(&self, to: &str) -> Result<Group, Failure> {
-        let address = self.address(to)?;
+        let address = self.address(to, &StopFlag::new())?;
         let spec = || {
             let identity = Identity::find(self.reach.identity.as_deref(), None)?;
             Ok(GroupSpec::Hosts(vec![ServerSpec::new(&address, identity)]))
@@ -467,19 +471,18 @@ impl<'a> Groups<'a> {
     }
 
     /// The server's address; of the family that the user wants, if any.
-    fn address(&self, to: &str) -> Result<String, Failure> {
+    fn address(&self, to: &str, stop: &StopFlag) -> Result<String, Failure> {
         let Some(family) = self.reach.family else {
             return Ok(to.to_owned());
         };
         let (host, port) = split_port(to);
-        let found = (host, 0u16).to_socket_addrs().map_err(|source| {
-            Failure::from(ControlError::UnknownHost {
-                host: host.to_owned(),
-                source,
-            })
-        })?;
+        let named = Address {
+            host: host.to_owned(),
+            port: 0,
+        };
         let wanted = |ip: &IpAddr| ip.is_ipv6() == (family == Family::V6);
-        let ip = found.map(|a| a.ip()).find(wanted).ok_or_else(|| {
+        let mut ips = named.resolve(stop)?.into_iter().map(|at| at.ip());
+        let ip = ips.find(wanted).ok_or_else(|| {
             let name = if family == Family::V6 { "IPv6" } else { "IPv4" };
             Failure::failed(
                 format!("{host} has no {name} address"),
@@ -637,9 +640,10 @@ mod tests {
             ..Reach::default()
         };
         let v4 = Groups::new(&registry, reach(Family::V4));
-        assert_eq!(v4.address("127.0.0.1:9").unwrap(), "127.0.0.1:9");
+        let unwatched = StopFlag::new();
+        assert_eq!(v4.address("127.0.0.1:9", &unwatched).unwrap(), "127.0.0.1:9");
         let v6 = Groups::new(&registry, reach(Family::V6));
-        assert_eq!(v6.address("[::1]:9").unwrap(), "[::1]:9");
-        assert!(v6.address("127.0.0.1").is_err());
+        assert_eq!(v6.address("[::1]:9", &unwatched).unwrap(), "[::1]:9");
+        assert!(v6.address("127.0.0.1", &unwatched).is_err());
     }
 }

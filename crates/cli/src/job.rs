@@ -12,9 +12,9 @@ use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 use wirespeed::{Machine, Registry};
-use wirespeed_control::JobRanks;
 use wirespeed_control::address::{Address, is_of_this_machine};
 use wirespeed_control::job::{Detected, Front, JobError, Joining, run_launched_rank, run_rank, sheltered};
+use wirespeed_control::{JobRanks, StopFlag};
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::run::{Remark, Severity};
 use wirespeed_schema::units::format_ns;
@@ -175,7 +175,7 @@ pub fn machine(registry: &Registry) -> Machine<'_> {
 
 /// An address is this machine's when a socket can be bound to it.
 fn is_this_machine(host: &str) -> bool {
-    let found = Address::parse(host).and_then(|address| address.resolve());
+    let found = Address::parse(host).and_then(|address| address.resolve(&StopFlag::new()));
     let ours = |at: &SocketAddr| is_of_this_machine(at.ip());
     found.is_ok_and(|addresses| addresses.iter().all(ours))
 }

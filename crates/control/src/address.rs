@@ -1,9 +1,15 @@
 //! Addresses of servers as people type them.
 
 use crate::error::ControlError;
+use crate::reach;
+use crate::stop::StopFlag;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+/// How long a name may take. A resolver's own limit is 10 s: two attempts of 5 s (resolv.conf(5)).
+const RESOLVE_TIME: Duration = Duration::from_secs(12);
 
 /// The port of `wirespeed serve`: not assigned, and not the port of another measuring tool.
 pub const DEFAULT_PORT: u16 = 7411;
@@ -66,26 +72,16 @@ impl Address {
         })
     }
 
-    /// Every socket address that the name stands for; at least one.
-    pub fn resolve(&self) -> Result<Vec<SocketAddr>, ControlError> {
-        let unknown = |source| ControlError::UnknownHost {
-            host: self.host.clone(),
-            source,
-        };
-        let found: Vec<_> = (self.host.as_str(), self.port)
-            .to_socket_addrs()
-            .map_err(unknown)?
-            .collect();
-        if found.is_empty() {
-            return Err(unknown(std::io::Error::other("it has no address")));
-        }
-        Ok(found)
+    /// Every socket address that the name stands for, at least one. Waits for names that nobody answers for, but not past the
+    /// wish to stop.
+    pub fn resolve(&self, stop: &StopFlag) -> Result<Vec<SocketAddr>, ControlError> {
+        reach::resolve(&self.host, self.port, RESOLVE_TIME, stop)
     }
 
     /// The hosts that the name stands for: itself where that is one, else each of its addresses, sorted, none twice. Of a name
     /// with addresses of both families those count that the system prefers, since a host may have one of each.
-    pub fn hosts(&self) -> Result<Vec<Address>, ControlError> {
-        let found = self.resolve()?;
+    pub fn hosts(&self, stop: &StopFlag) -> Result<Vec<Address>, ControlError> {
+        let found = self.resolve(stop)?;
         let is_v6 = found.first().is_some_and(SocketAddr::is_ipv6);
         let of_family: BTreeSet<SocketAddr> = found.into_iter().filter(|at| at.is_ipv6() == is_v6).collect();
         if of_family.len() == 1 {
@@ -172,16 +168,17 @@ mod tests {
     fn one_address_is_one_host() {
         for text in ["127.0.0.1:80", "[::1]:80", "localhost"] {
             let address = Address::parse(text).unwrap();
-            assert_eq!(address.hosts().unwrap(), [address]);
+            assert_eq!(address.hosts(&StopFlag::new()).unwrap(), [address]);
         }
-        assert!(Address::parse("no-such-host.invalid").unwrap().hosts().is_err());
+        let unknown = Address::parse("no-such-host.invalid").unwrap();
+        assert!(unknown.hosts(&StopFlag::new()).is_err());
     }
 
     #[test]
     fn unknown_hosts_are_told() {
         let error = Address::parse("no-such-host.invalid")
             .unwrap()
-            .resolve()
+            .resolve(&StopFlag::new())
             .unwrap_err();
         assert!(matches!(error, ControlError::UnknownHost { .. }));
         assert_eq!(error.exit_code(), 1);

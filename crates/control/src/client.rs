@@ -4,6 +4,7 @@ use crate::address::{Address, on_loopback};
 use crate::auth::{Identity, tls};
 use crate::error::ControlError;
 use crate::frame::FrameLimits;
+use crate::reach::{self, ended_by, unless_stopped};
 use crate::session::{Timing, agree, build_name, hello};
 use crate::stop::StopFlag;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, tls as tls_wire};
@@ -15,8 +16,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wirespeed_schema::message::{Blob, Hello, OutcomeReport, ServerLimits, SessionMessage};
 
-/// How long one address of a host may take to answer.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a host may take to answer, whatever number of addresses it has.
+pub(crate) const CONNECT_TIME: Duration = Duration::from_secs(5);
 
 /// What a server says.
 #[derive(Debug)]
@@ -56,10 +57,15 @@ impl Server {
         stop: &StopFlag,
         hear: impl Fn(ServerHeard) + Send + 'static,
     ) -> Result<Self, ControlError> {
-        let addresses = Address::parse(address)?.resolve()?;
-        let (stream, peer) = connect_any(&addresses, stop)
-            .or_else(|refused| connect_any(&on_loopback(&addresses), stop).map_err(|_| refused))?;
-        let greeted = greet(stream, peer, identity, Instant::now() + timing.handshake)?;
+        let addresses = Address::parse(address)?.resolve(stop)?;
+        let (stream, peer) = reach::connect(&addresses, CONNECT_TIME, stop).or_else(|refused| {
+            reach::connect(&on_loopback(&addresses), CONNECT_TIME, stop).map_err(|_| refused)
+        })?;
+        let greeted = {
+            let _subscription = ended_by(stop, &stream);
+            greet(stream, peer, identity, Instant::now() + timing.handshake)
+        };
+        let greeted = greeted.map_err(|error| unless_stopped(stop, error))?;
         let alive = Arc::new(Alive {
             origin: Instant::now(),
             heard_ms: AtomicU64::new(0),
@@ -142,24 +148,6 @@ impl Drop for Server {
             let _ = reader.join();
         }
     }
-}
-
-/// The first of `addresses` that answers.
-pub(crate) fn connect_any(
-    addresses: &[SocketAddr],
-    stop: &StopFlag,
-) -> Result<(TcpStream, SocketAddr), ControlError> {
-    let mut last = ControlError::Interrupted;
-    for &address in addresses {
-        if stop.is_requested() {
-            return Err(ControlError::Interrupted);
-        }
-        match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
-            Ok(stream) => return Ok((stream, address)),
-            Err(source) => last = ControlError::Connect { address, source },
-        }
-    }
-    Err(last)
 }
 
 struct Greeted {

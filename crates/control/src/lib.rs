@@ -16,6 +16,7 @@ mod error;
 pub mod frame;
 pub mod job;
 pub mod launch;
+pub mod reach;
 pub mod secure;
 pub mod serve;
 pub mod session;

@@ -6,8 +6,9 @@
 use crate::address::Address;
 use crate::auth::keyfile::KeyFile;
 use crate::auth::{Identity, tls};
-use crate::client::{connect_any, handshake_error};
+use crate::client::{CONNECT_TIME, handshake_error};
 use crate::error::ControlError;
+use crate::reach::{self, ended_by, unless_stopped};
 use crate::serve::{Listen, listen};
 use crate::stop::StopFlag;
 use crate::wire::tls::{TlsReader, TlsWire, halves};
@@ -76,12 +77,15 @@ pub struct Connected {
 
 /// Connect to the server of `identity` at `host`.
 pub fn connect(host: &Address, identity: &Identity, stop: &StopFlag) -> Result<Connected, ControlError> {
-    let (stream, peer) = connect_any(&host.resolve()?, stop)?;
+    let (stream, peer) = reach::connect(&host.resolve(stop)?, CONNECT_TIME, stop)?;
+    let subscription = ended_by(stop, &stream);
     let lost = |e: io::Error| ControlError::lost(peer.to_string(), e);
     stream.set_nodelay(true).map_err(lost)?;
     let mut connection = tls::client_of(identity, tls::HTTP).map_err(|e| lost(io::Error::other(e)))?;
     let deadline = Instant::now() + HANDSHAKE;
-    tls::shake_hands(&stream, &mut connection, deadline).map_err(|e| handshake_error(e, peer))?;
+    tls::shake_hands(&stream, &mut connection, deadline)
+        .map_err(|e| unless_stopped(stop, handshake_error(e, peer)))?;
+    drop(subscription);
     let local_address = stream.local_addr().map_err(lost)?.ip();
     let (wire, reader) = halves(stream, connection).map_err(lost)?;
     Ok(Connected {

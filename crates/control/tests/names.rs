@@ -178,12 +178,15 @@ fn inside(folder: &Path) {
         let at = (Ipv4Addr::from(host), wirespeed_control::DEFAULT_PORT);
         eventually("a daemon", || TcpStream::connect(at).is_ok());
     }
-    let hosts = Address::parse("cluster").unwrap().hosts().unwrap();
+    let hosts = Address::parse("cluster")
+        .unwrap()
+        .hosts(&StopFlag::new())
+        .unwrap();
     let mut names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
     assert_eq!(names, ["192.0.2.1:7411", "192.0.2.2:7411", "192.0.2.3:7411"]);
     let alone = Address::parse("alone:80").unwrap();
     assert_eq!(
-        alone.hosts().unwrap(),
+        alone.hosts(&StopFlag::new()).unwrap(),
         [alone],
         "a name with one address stays a name"
     );

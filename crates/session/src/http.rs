@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
 use wirespeed_control::deadlined::Deadlined;
 use wirespeed_control::secure::{self, Connected, SecureReader, SecureWriter};
-use wirespeed_control::{ControlError, Failure, Identity, StopFlag};
+use wirespeed_control::{ControlError, Failure, Identity, StopFlag, Subscription, reach};
 use wirespeed_schema::units::parse_digits;
 
 /// Longest head, of requests and answers.
@@ -222,6 +222,7 @@ impl Far {
         patience: Duration,
     ) -> Result<Value, Failure> {
         let mut far = self.open(method, path, body)?;
+        let _subscription = self.hears(&far.writer);
         far.reader.set_deadline(Some(Instant::now() + patience));
         let answer = read_head(&mut far.reader, parse_answer).and_then(|head| {
             Ok((
@@ -248,6 +249,7 @@ impl Far {
     /// Ask for a connection that carries a control channel.
     pub(crate) fn upgrade(&self, path: &str) -> Result<Connected, Failure> {
         let mut far = self.open("POST", path, &Value::Null)?;
+        let _subscription = self.hears(&far.writer);
         far.reader.set_deadline(Some(Instant::now() + READ_TIME));
         // Byte by byte, so that nothing of the channel is taken for the answer: it has a few dozen.
         let mut head = Vec::new();
@@ -281,7 +283,16 @@ impl Far {
         Ok(far)
     }
 
+    /// As long as it is kept, the wish to stop ends the connection.
+    fn hears(&self, writer: &SecureWriter) -> Subscription {
+        let writer = writer.clone();
+        self.stop.subscribe(move || writer.close())
+    }
+
     fn strange(&self, why: &str) -> Failure {
+        if self.stop.is_requested() {
+            return self.unreachable(&ControlError::Interrupted);
+        }
         crate::failed(
             format!("{} does not answer as it should: {why}", self.name()),
             "check the port, and that both ends run the same wirespeed",
@@ -304,9 +315,9 @@ impl Far {
     }
 }
 
-/// GET `path` of `host` (`HOST[:PORT]`) without TLS; status and body. For what is public and only names an address.
+/// GET `path` of `host` (`HOST[:PORT]`) without TLS; status and body. For what is public and only names an address. Asked before
+/// anybody watches for signals, which end the program then.
 pub(crate) fn ask_plain(host: &str, path: &str, body_bytes_max: u64) -> Result<(u16, Vec<u8>), String> {
-    use std::net::{TcpStream, ToSocketAddrs as _};
     let has_port = host
         .rsplit_once(':')
         .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
@@ -315,21 +326,11 @@ pub(crate) fn ask_plain(host: &str, path: &str, body_bytes_max: u64) -> Result<(
     } else {
         format!("{host}:80")
     };
-    let mut addresses = to.to_socket_addrs().map_err(|e| e.to_string())?;
-    let deadline = Instant::now() + READ_TIME;
-    let mut why = "it has no address".to_owned();
-    let stream = addresses.find_map(|address| {
-        TcpStream::connect_timeout(&address, READ_TIME)
-            .map_err(|e| why = e.to_string())
-            .ok()
-    });
-    let Some(stream) = stream else {
-        return Err(why);
-    };
-    let (stream, request) = (
-        &stream,
-        format!("GET {path} HTTP/1.0\r\nHost: {host}\r\nAccept: */*\r\nConnection: close\r\n\r\n"),
-    );
+    let (unwatched, deadline) = (StopFlag::new(), Instant::now() + READ_TIME);
+    let addresses = Address::parse(&to).and_then(|to| to.resolve(&unwatched));
+    let connected = addresses.and_then(|at| reach::connect(&at, READ_TIME, &unwatched));
+    let (stream, _) = &connected.map_err(|e| e.to_string())?;
+    let request = format!("GET {path} HTTP/1.0\r\nHost: {host}\r\nAccept: */*\r\nConnection: close\r\n\r\n");
     let mut far = Deadlined { stream, deadline };
     far.write_all(request.as_bytes()).map_err(|e| e.to_string())?;
     read_plain(&mut far, body_bytes_max).map_err(|Bad(_, why)| why.to_owned())

@@ -76,7 +76,11 @@ impl Registration {
     }
 
     fn register(&self) -> Result<(), Failure> {
-        let addresses = self.far.address.resolve().map_err(|error| of(&error))?;
+        let addresses = self
+            .far
+            .address
+            .resolve(&self.far.stop)
+            .map_err(|error| of(&error))?;
         let is_loopback = addresses.iter().all(|a| a.ip().is_loopback());
         // The address by which the coordinator sees this host is the one that others can reach.
         let host = match is_loopback {

@@ -23,6 +23,7 @@ mod screen;
 mod server;
 mod session_figures;
 mod sessions;
+mod silence;
 mod states;
 mod strangers;
 mod sweeps;

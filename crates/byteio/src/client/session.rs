@@ -2,21 +2,20 @@
 //! Whatever it waits for, it must hear the wish to stop at once.
 
 use super::metered::Metered;
-use super::{ClientOptions, Direction, Url};
+use super::{ClientOptions, Direction};
 use crate::http::HttpError;
 use crate::http::body::Body;
 use crate::http::channel::{BUFFER_BYTES, Channel};
 use crate::http::head::ResponseHead;
-use std::io::{self, BufReader, Write as _};
-use std::net::{Shutdown, TcpStream};
+use std::io::{BufReader, Write as _};
+use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use wirespeed::bulk::{BulkError, Wire};
-use wirespeed_control::Subscription;
 use wirespeed_control::auth::http::SecureStream;
+use wirespeed_control::{ControlError, Subscription, reach};
 
-/// How long one address of a host may take to answer.
+/// How long a host may take to answer.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Largest answer that is held: properties, facts, digests.
 const SMALL_BYTES_MAX: u64 = 1 << 20;
@@ -54,12 +53,8 @@ impl Session {
     /// Connect, and count in `wire` what passes.
     pub fn over(options: &ClientOptions, wire: &Arc<Wire>) -> Result<Session, BulkError> {
         let url = &options.url;
-        let stream = reach(options)?;
-        let socket = stream.try_clone()?;
-        let stop = options.stop.subscribe(move || {
-            // It may be gone already. Reads and writes end, whoever is in them.
-            let _ = socket.shutdown(Shutdown::Both);
-        });
+        let stream = connect(options)?;
+        let stop = reach::ended_by(&options.stop, &stream)?;
         stream.set_nodelay(true)?;
         let mut common = format!("Host: {}\r\nUser-Agent: wirespeed\r\n", url.authority());
         if let (Some(congestion), Direction::Get) = (&options.congestion, options.direction) {
@@ -127,39 +122,19 @@ impl Session {
     }
 }
 
-/// A TCP connection to the host. Neither asking for its addresses nor connecting can be broken off: both are left to a thread
-/// that ends by itself.
-fn reach(options: &ClientOptions) -> Result<TcpStream, BulkError> {
-    let (tell, told) = channel();
-    let stopped = tell.clone();
-    let _subscription = options.stop.subscribe(move || {
-        // Nobody may listen any more.
-        let _ = stopped.send(Err(BulkError::lasting(STOPPED)));
-    });
-    let (url, limit) = (options.url.clone(), CONNECT.min(options.patience));
-    let spawned = std::thread::Builder::new().name("connect".into()).spawn(move || {
-        // Whoever waited may have been stopped.
-        let _ = tell.send(reach_any(&url, limit));
-    });
-    spawned?;
-    told.recv()
-        .unwrap_or_else(|_| Err(BulkError::passing("the thread that connects ended early")))
+/// A TCP connection to the host.
+fn connect(options: &ClientOptions) -> Result<TcpStream, BulkError> {
+    let (url, stop) = (&options.url, &options.stop);
+    let found = reach::resolve(&url.host, url.port, options.patience, stop);
+    let connected = found.and_then(|found| reach::connect(&found, CONNECT.min(options.patience), stop));
+    connected.map(|(stream, _)| stream).map_err(|error| match error {
+        ControlError::Interrupted => BulkError::lasting(STOPPED),
+        ControlError::Connect { source, .. } => {
+            BulkError::passing(format!("cannot connect to {}: {source}", url.authority()))
+        }
+        other => BulkError::lasting(other.to_string()),
+    })
 }
 
 /// Why nothing more is tried.
 pub(super) const STOPPED: &str = "stopped";
-
-fn reach_any(url: &Url, limit: Duration) -> Result<TcpStream, BulkError> {
-    let addresses = url
-        .resolve()
-        .map_err(|e| BulkError::lasting(format!("cannot find host {:?}: {e}", url.host)))?;
-    let mut last = io::Error::other("the host has no address");
-    for address in addresses {
-        match TcpStream::connect_timeout(&address, limit) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
-        }
-    }
-    let why = format!("cannot connect to {}: {last}", url.authority());
-    Err(BulkError::passing(why))
-}

@@ -2,7 +2,6 @@
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use std::fmt;
-use std::net::{SocketAddr, ToSocketAddrs};
 
 /// What a path must not have as it is.
 const IN_PATHS: &AsciiSet = &CONTROLS
@@ -84,11 +83,6 @@ impl Url {
     pub fn with_query(&self, query: &str) -> String {
         let join = if self.target.contains('?') { '&' } else { '?' };
         format!("{}{join}{query}", self.target)
-    }
-
-    /// All addresses of the host.
-    pub fn resolve(&self) -> std::io::Result<Vec<SocketAddr>> {
-        Ok((self.host.as_str(), self.port).to_socket_addrs()?.collect())
     }
 }
 

@@ -11,6 +11,7 @@ use crate::args::{Generation, TestArgs};
 use crate::errors::Failure;
 use std::collections::BTreeMap;
 use wirespeed::Registry;
+use wirespeed_control::StopFlag;
 use wirespeed_control::address::Address;
 use wirespeed_report::perftest::{Api, HEADER_BYTES, ORIGINALS, Original, original};
 use wirespeed_schema::case::{Case, GroupKind, Role};
@@ -278,7 +279,7 @@ pub fn check_job(common: &Common, threads_most: u64) -> Result<(), Failure> {
 pub fn check_host(common: &Common, case: &Case) -> Result<(), Failure> {
     match &common.place {
         Place::Server(to) if case.group == GroupKind::Hosts => {
-            Address::parse(to).and_then(|address| address.resolve())?;
+            Address::parse(to).and_then(|address| address.resolve(&StopFlag::new()))?;
             Ok(())
         }
         _ => Ok(()),

@@ -138,14 +138,13 @@ pub fn stride(options: &TestArgs, pieces: Option<&String>) -> Result<Option<u64>
 
 /// The payload of a message: the original counts the header of its transport layer's active messages as part of it.
 pub fn payload(size: u64, header: u64, original: &Original) -> Result<u64, Unplanned> {
-    let counted = if original.counts_header() { header } else { 0 };
-    size.checked_sub(counted).ok_or_else(|| {
+    original.payload_bytes(size, header).ok_or_else(|| {
         Unplanned::unsupported(
             format!(
-                "-s {size}: the header of {counted} bytes is part of a message of {}",
+                "-s {size}: the header of {header} bytes is part of a message of {}",
                 original.name
             ),
-            format!("use -s {counted} or more"),
+            format!("use -s {header} or more"),
         )
     })
 }

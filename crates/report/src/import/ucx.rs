@@ -7,7 +7,7 @@
 
 use super::told::test_named;
 use super::{Figures, Format, ImportError, Unsaid};
-use crate::perftest::{Api, ORIGINALS, Original, original};
+use crate::perftest::{Api, HEADER_BYTES, ORIGINALS, Original, original};
 use wirespeed_schema::shown::quoted;
 
 const MIB: f64 = 1_048_576.0;
@@ -225,8 +225,11 @@ fn figures(original: &Original, row: &Row) -> Option<Figures> {
         false => (values[5], values[7]),
     };
     let derived = if msgs > 0.0 { per_s * MIB / msgs } else { 0.0 };
-    let size = row.size_bytes.unwrap_or(derived.round() as u64);
+    let counted = row.size_bytes.unwrap_or(derived.round() as u64);
     let is_exact = row.size_bytes.is_some() || ROUNDED_MB_PER_S * MIB / msgs < 0.5;
+    // A header that is longer than its message was not the default one, and nothing says which it was.
+    let payload = original.payload_bytes(counted, HEADER_BYTES);
+    let size = payload.unwrap_or(counted);
     let test = test_named(original.test, size, original.outstanding)?;
     let transport = match original.api {
         Api::Ucp => "ucp",
@@ -234,12 +237,16 @@ fn figures(original: &Original, row: &Row) -> Option<Figures> {
     };
     let one_way = original.test.ends_with("_lat");
     let mut empty = Figures::new(test, transport);
-    if !is_exact {
-        empty = empty.assuming(
+    let header = format!("{size} B behind the header of {HEADER_BYTES} B that the tool sends by default");
+    empty = match (is_exact, original.counts_header()) {
+        (true, false) => empty,
+        (true, true) if payload.is_some() => empty.assuming(Unsaid::Size, header),
+        (true, true) => empty.assuming(Unsaid::Size, format!("{size} B, a header among them")),
+        (false, _) => empty.assuming(
             Unsaid::Size,
             format!("about {size} B, bandwidth over rate as rounded"),
-        );
-    }
+        ),
+    };
     let mut figures = match (one_way, original.latency) {
         (true, _) => empty.with("rtt_mean_ns", latency_us * 2000.0),
         (false, true) => empty.with("completion_mean_ns", latency_us * 1000.0),
@@ -346,6 +353,29 @@ mod tests {
         let slow = "100,0.250,0.260,0.255,0.01,0.01,1000,1000";
         let found = read(slow, Some("tag_bw")).unwrap();
         assert_eq!(found[0].assumed[0].what, Unsaid::Size);
+    }
+
+    #[test]
+    fn the_header_that_a_size_counts_is_no_payload() {
+        for original in &ORIGINALS {
+            let found = &read(ROW, Some(original.name)).unwrap()[0];
+            let (size, assumed) = match original.counts_header() {
+                true => (0, "0 B behind the header of 8 B that the tool sends by default"),
+                false => (8, ""),
+            };
+            assert_eq!(found.test.size_bytes(), size, "{}", original.name);
+            let taken = found.assumed.iter().find(|assumed| assumed.what == Unsaid::Size);
+            assert_eq!(
+                taken.map_or("", |assumed| &assumed.taken),
+                assumed,
+                "{}",
+                original.name
+            );
+        }
+        let short = "10000,0.250,0.260,0.255,14.96,14.96,3921568,3921568";
+        let found = &read(short, Some("am_lat")).unwrap()[0];
+        assert_eq!(found.test.size_bytes(), 4);
+        assert_eq!(found.assumed[0].taken, "4 B, a header among them");
     }
 
     #[test]

@@ -58,6 +58,13 @@ impl Original {
         let header = if self.counts_header() { header_of(case) } else { 0 };
         case.test.size_bytes().saturating_add(header)
     }
+
+    /// The payload of a message of `size_bytes` as the original counts them, whose header has `header_bytes`; none where the
+    /// header would be longer than the message.
+    pub fn payload_bytes(&self, size_bytes: u64, header_bytes: u64) -> Option<u64> {
+        let counted = if self.counts_header() { header_bytes } else { 0 };
+        size_bytes.checked_sub(counted)
+    }
 }
 
 const fn uct(name: &'static str, description: &'static str, latency: bool, outstanding: u64) -> Original {

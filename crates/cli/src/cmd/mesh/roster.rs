@@ -7,6 +7,7 @@ use crate::job;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wirespeed::host::{allowed_cpus, default_cpus};
+use wirespeed_control::StopFlag;
 use wirespeed_control::address::Address;
 use wirespeed_schema::case::{RankSpec, Role, TransportOptions};
 use wirespeed_schema::job::JobSection;
@@ -247,7 +248,7 @@ fn addresses(to: &[String]) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
     for name in to {
         let address = Address::parse(name)?;
-        found.extend(address.hosts()?.iter().map(Address::to_string));
+        found.extend(address.hosts(&StopFlag::new())?.iter().map(Address::to_string));
     }
     Ok(found)
 }

@@ -101,6 +101,9 @@ fn measure(front: &mut Front, sessions: &mut Sessions, how: How) -> Result<Found
     let about = (sessions.registry, sessions.arguments);
     let kind = match sessions.open() {
         Ok(kind) => kind,
+        Err(_) if sessions.stop.is_requested() => {
+            return Ok(Found::nothing(Failure::interrupted("run again")));
+        }
         Err(failure) => return Ok(Found::nothing(failure)),
     };
     let mut load = None;
