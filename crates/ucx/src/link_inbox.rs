@@ -11,6 +11,8 @@ use wirespeed::transport::port::{LinkError, OnMessage};
 
 /// Most memory for kept messages; what is not used is not touched.
 pub const KEPT_BYTES_MAX: usize = 1 << 30;
+const PAGE: usize = 4096;
+const LINE: usize = 64;
 /// Messages kept beyond the window: acknowledgements, first and last ones.
 const SPARE: usize = 64;
 
@@ -32,6 +34,10 @@ struct Kept {
     rooms: Box<[usize]>,
     taken: usize,
     size: usize,
+    /// Where the first room begins, and from one to the next: where the far end's memory is aligned, copies are fastest into
+    /// memory that is, too.
+    start: usize,
+    step: usize,
     first: usize,
     count: usize,
 }
@@ -59,6 +65,8 @@ impl Inbox {
         let fit = (KEPT_BYTES_MAX / size.max(64)).max(4);
         // A power of two, so that places are found with a mask.
         let count = wanted.min(fit).next_power_of_two();
+        let step = size.next_multiple_of(LINE);
+        let bytes = vec![0u8; count * step + PAGE];
         Inbox {
             on: Cell::new(null_mut()),
             handled: Cell::new(0),
@@ -68,7 +76,9 @@ impl Inbox {
             header_bytes: header_bytes.max(HEADER_BYTES),
             kept: UnsafeCell::new(Kept {
                 records: vec![Record::default(); count],
-                bytes: vec![0; count * size],
+                start: bytes.as_ptr().align_offset(PAGE),
+                step,
+                bytes,
                 rooms: (0..count).collect(),
                 taken: 0,
                 size,
@@ -214,7 +224,7 @@ impl Inbox {
         let room = kept.rooms[kept.taken];
         kept.taken += 1;
         kept.records[place].room = room;
-        kept.bytes[room * kept.size..].as_mut_ptr()
+        kept.bytes[kept.start + room * kept.step..].as_mut_ptr()
     }
 
     /// The bytes of the message at `place` are there.
@@ -236,7 +246,7 @@ impl Inbox {
         let mut handled = 0;
         while kept.count > 0 && kept.records[kept.first].is_whole {
             let record = kept.records[kept.first];
-            let at = record.room * kept.size;
+            let at = kept.start + record.room * kept.step;
             on.message(record.slot, record.header, &kept.bytes[at..at + record.len]);
             kept.taken -= 1;
             kept.rooms[kept.taken] = record.room;

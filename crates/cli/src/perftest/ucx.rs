@@ -123,8 +123,8 @@ pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static
                 format!("{} has no layout {text}", original.name),
                 "give contig or iov, for both ends alike or as SEND,RECV",
             )),
-            // Active messages are gathered where they are, never after a copy.
-            Some(text) if text.contains("iov") && original.test.starts_with("am_") => Ok(Some("zcopy")),
+            // The original hands its data over where they are, never after a copy.
+            _ if original.test.starts_with("am_") || original.test.starts_with("put_") => Ok(Some("zcopy")),
             _ => Ok(None),
         };
     }

@@ -20,9 +20,10 @@ use wirespeed_schema::test::Layout;
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
 
-/// Bytes of long messages that are fetched at once, one message at least: enough to keep a path busy, and little enough to
-/// stay in the caches until they are handed over. Those that announced themselves meanwhile wait.
-const FETCHED_BYTES_MAX: usize = 2 << 20;
+/// Bytes of long messages that are fetched at once, two messages at least: enough to keep a path busy, and little enough to
+/// stay in a core's own caches until they are handed over. Those that announced themselves meanwhile wait.
+const FETCHED_BYTES_MAX: usize = 256 << 10;
+const FETCHED_LEAST: usize = 2;
 /// Operations under way at once.
 const UNDER_WAY: u64 = 256;
 /// Least message that is provided for.
@@ -42,11 +43,26 @@ struct Shared {
     header_bytes: usize,
     /// One for each place of the inbox, for callbacks of messages whose bytes are on their way.
     places: Box<[Arriving]>,
-    /// Messages that announced themselves and are not fetched yet, and bytes of those that are being fetched.
+    /// Messages that announced themselves and are not fetched yet, and those that are being fetched.
     announced: RefCell<VecDeque<Announced>>,
+    fetched: Cell<usize>,
     fetched_bytes: Cell<usize>,
     /// Where messages are copied once more before they are handed over, if they are.
     copy: UnsafeCell<Vec<u8>>,
+}
+
+impl Shared {
+    fn begin_fetch(&self, len: usize) {
+        self.fetched.set(self.fetched.get() + 1);
+        self.fetched_bytes.set(self.fetched_bytes.get() + len);
+    }
+
+    /// Of a fetch that failed UCX may not know the length.
+    fn end_fetch(&self, len: usize) {
+        self.fetched.set(self.fetched.get().saturating_sub(1));
+        self.fetched_bytes
+            .set(self.fetched_bytes.get().saturating_sub(len));
+    }
 }
 
 struct Arriving {
@@ -140,8 +156,9 @@ fn announce(
 fn cold_fetch(shared: &Shared) {
     loop {
         let mut announced = shared.announced.borrow_mut();
-        let under_way = shared.fetched_bytes.get();
-        let fits = |next: &&Announced| under_way == 0 || under_way + next.len <= FETCHED_BYTES_MAX;
+        let bytes = shared.fetched_bytes.get();
+        let fits =
+            |next: &&Announced| shared.fetched.get() < FETCHED_LEAST || bytes + next.len <= FETCHED_BYTES_MAX;
         if announced.front().filter(fits).is_none() {
             return;
         }
@@ -149,7 +166,7 @@ fn cold_fetch(shared: &Shared) {
             return;
         };
         drop(announced);
-        shared.fetched_bytes.set(under_way + next.len);
+        shared.begin_fetch(next.len);
         // SAFETY: plain data, all-zero is valid; the mask says what is in it.
         let mut parameters: sys::ucp_request_param_t = unsafe { std::mem::zeroed() };
         parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
@@ -160,7 +177,7 @@ fn cold_fetch(shared: &Shared) {
         // SAFETY: a live worker, UCX's descriptor, room for the message that nobody else touches until it is whole.
         let request = unsafe { fetch(shared.worker, next.descriptor, room, next.len, &parameters) };
         if request.is_null() {
-            shared.fetched_bytes.set(shared.fetched_bytes.get() - next.len);
+            shared.end_fetch(next.len);
             shared.inbox.is_whole(next.place);
         } else if let Some(status) = super::link_worker::failed(request) {
             let fault = cold_error("ucp_am_recv_data_nbx", status);
@@ -182,9 +199,7 @@ unsafe extern "C" fn fetched(
         let arriving = &*arriving.cast::<Arriving>();
         (arriving.place, &*arriving.shared)
     };
-    shared
-        .fetched_bytes
-        .set(shared.fetched_bytes.get().saturating_sub(len));
+    shared.end_fetch(len);
     match status {
         sys::UCS_OK => shared.inbox.is_whole(place),
         status => shared.inbox.cold_fault(cold_error("a long message", status)),
@@ -310,6 +325,7 @@ fn share(
         header_bytes,
         places: Box::default(),
         announced: RefCell::new(VecDeque::with_capacity(places)),
+        fetched: Cell::new(0),
         fetched_bytes: Cell::new(0),
         copy: UnsafeCell::new(vec![0; copy_bytes]),
     });
