@@ -22,13 +22,16 @@ pub fn resolve(
         return Ok(vec![(ip, port).into()]);
     }
     let name = host.to_owned();
-    let asked = apart(time, stop, move || {
-        (name.as_str(), port).to_socket_addrs().map(Vec::from_iter)
-    })?;
-    let found = asked.and_then(|found| match found.is_empty() {
-        true => Err(io::Error::other("it has no address")),
-        false => Ok(found),
-    });
+    let ask = move || {
+        Ok(Done::Addresses(
+            (name.as_str(), port).to_socket_addrs()?.collect(),
+        ))
+    };
+    let found = match apart(time, stop, Box::new(ask))? {
+        Ok(Done::Addresses(found)) if !found.is_empty() => Ok(found),
+        Ok(_) => Err(io::Error::other("it has no address")),
+        Err(error) => Err(error),
+    };
     found.map_err(|source| ControlError::UnknownHost {
         host: host.to_owned(),
         source,
@@ -50,15 +53,15 @@ pub fn connect(
     for (index, &address) in addresses.iter().enumerate() {
         let left = deadline.saturating_duration_since(Instant::now());
         let share = left / (addresses.len() - index) as u32;
+        let connect = move || TcpStream::connect_timeout(&address, share).map(Done::Stream);
         let connected = match share.is_zero() {
             true => Err(late()),
             // The share is the call's own limit; what it may be late by is the machine's.
-            false => apart(share + share, stop, move || {
-                TcpStream::connect_timeout(&address, share)
-            })?,
+            false => apart(share + share, stop, Box::new(connect))?,
         };
         match connected {
-            Ok(stream) => return Ok((stream, address)),
+            Ok(Done::Stream(stream)) => return Ok((stream, address)),
+            Ok(Done::Addresses(_)) => {}
             Err(source) => last = ControlError::Connect { address, source },
         }
     }
@@ -89,12 +92,19 @@ fn late() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "connection timed out")
 }
 
+/// What cannot be broken off, as it came out.
+#[derive(Debug)]
+enum Done {
+    Addresses(Vec<SocketAddr>),
+    Stream(TcpStream),
+}
+
 /// Do `work`, which cannot be broken off, in a thread that ends by itself, and wait for it as long as nobody stops.
-fn apart<T: Send + 'static>(
+fn apart(
     time: Duration,
     stop: &StopFlag,
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> Result<io::Result<T>, ControlError> {
+    work: Box<dyn FnOnce() -> io::Result<Done> + Send>,
+) -> Result<io::Result<Done>, ControlError> {
     let (tell, told) = channel();
     let stopped = tell.clone();
     let _subscription = stop.subscribe(move || {
@@ -134,6 +144,13 @@ mod tests {
         (listener, queued, at)
     }
 
+    fn asleep() -> Box<dyn FnOnce() -> io::Result<Done> + Send> {
+        Box::new(|| {
+            std::thread::sleep(Duration::from_secs(2));
+            Ok(Done::Addresses(Vec::new()))
+        })
+    }
+
     /// Raise a flag soon.
     fn stopping() -> StopFlag {
         let stop = StopFlag::new();
@@ -167,10 +184,7 @@ mod tests {
         let (_listener, _queued, silent) = silent();
         let error = connect(&[silent], LONG, &stopping()).unwrap_err();
         assert!(matches!(error, ControlError::Interrupted), "{error:?}");
-        let slow = apart(LONG, &stopping(), || {
-            std::thread::sleep(Duration::from_secs(5));
-            Ok(())
-        });
+        let slow = apart(LONG, &stopping(), asleep());
         assert!(matches!(slow, Err(ControlError::Interrupted)), "{slow:?}");
         let open = TcpListener::bind("127.0.0.1:0").unwrap();
         let stop = stopping();
@@ -188,10 +202,7 @@ mod tests {
             ask("no-such-host.invalid"),
             Err(ControlError::UnknownHost { .. })
         ));
-        let asked = apart(Duration::ZERO, &StopFlag::new(), || {
-            std::thread::sleep(Duration::from_secs(1));
-            Ok(())
-        });
+        let asked = apart(Duration::ZERO, &StopFlag::new(), asleep());
         assert_eq!(asked.unwrap().unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -9,7 +9,7 @@ use wirespeed_schema::host::Noise;
 const QUANTUM_MIN_NS: f64 = 10_000.0;
 /// Tries of each length of the work; the fastest counts.
 const TRIES: u32 = 5;
-/// Ends the search for a length with a clock that does not advance; some 100 µs of work.
+/// Ends the search for a length with a clock that does not advance; some 300 µs of work.
 const STEPS_MAX: u64 = 1 << 17;
 
 /// Scan the CPU of the calling thread (pinned to `cpu`, which is only noted) for about `duration_ms`. `now` reads a
@@ -60,12 +60,15 @@ fn calibrate(now: &impl Fn() -> u64, ns_per_tick: f64) -> u64 {
     steps
 }
 
-/// A chain of dependent multiplications: no memory, nothing to run side by side.
+/// A chain of six dependent shifts and sums a step (xorshift, Marsaglia 2003): no memory, nothing to run side by side. Of
+/// multiplications a compiler makes one out of eight.
 #[inline(never)]
 pub(crate) fn work(steps: u64) {
     let mut x = black_box(0x9e37_79b9_7f4a_7c15_u64);
     for _ in 0..steps {
-        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
     }
     black_box(x);
 }

@@ -205,7 +205,7 @@ impl Background {
         Ok(background)
     }
 
-    /// Stop all threads, wait for them, and tell what was done: `cpu_loops` (of 10,000 multiplications),
+    /// Stop all threads, wait for them, and tell what was done: `cpu_loops` (of 10,000 steps of xorshift),
     /// `touched_bytes`, `log_lines`, `copied_bytes`, `cache_lines`, only what the load asked for; and, where threads worked,
     /// for how long together: `load_ns`.
     pub fn stop(mut self) -> BTreeMap<String, u64> {

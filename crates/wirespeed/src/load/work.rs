@@ -1,6 +1,7 @@
 //! What load threads do until they are told to stop: each does a piece, then looks at the flag, so that no count stays
 //! zero. It must look at least every few milliseconds.
 
+use crate::host::work;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{self, ErrorKind, Write};
@@ -19,8 +20,8 @@ pub(super) const COPIED_BYTES: &str = "copied_bytes";
 /// Key of the count of [`evict_until`].
 pub(super) const CACHE_LINES: &str = "cache_lines";
 
-/// Multiplications in one counted loop.
-const LOOP_STEPS: u32 = 10_000;
+/// Steps of work in one counted loop.
+const LOOP_STEPS: u64 = 10_000;
 /// Loops between two looks at the flag.
 const LOOPS_PER_LOOK: u64 = 16;
 /// Memory touched between two looks at the flag.
@@ -41,11 +42,7 @@ pub(super) fn burn_until(stop: &AtomicBool) -> u64 {
     let mut loops = 0;
     loop {
         for _ in 0..LOOPS_PER_LOOK {
-            let mut x = black_box(1u64);
-            for _ in 0..LOOP_STEPS {
-                x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            }
-            black_box(x);
+            work(LOOP_STEPS);
         }
         loops += LOOPS_PER_LOOK;
         if stop.load(Ordering::Relaxed) {
