@@ -21,6 +21,9 @@ fn every_transport_of_ours_runs_between_the_two_ends() {
         "-t cswap -x tcp -s 4",
         "-t am_bibw -x tcp",
         "-t am_bw -x udp -E sleep",
+        "-t ucp_am_bw -x shm -s 4K",
+        "-t ucp_am_lat -x udp",
+        "-t ucp_put_lat -x tcp",
         "-t am_bw -x shm -V -W 5000 -s 100",
         "-t am_lat -x shm -T 2 -c 0",
     ] {

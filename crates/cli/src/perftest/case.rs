@@ -184,7 +184,7 @@ fn via(options: &TestArgs, original: &Original, common: &Common) -> Result<Via, 
             original.name
         )));
     }
-    let layout = ucx::layout(options, original)?;
+    let layout = ucx::layout(options, original)?.or_else(|| ucx::in_place(original));
     Ok(Via {
         transport: transport.to_owned(),
         entries: ucx::has_entries(options, original),
@@ -350,16 +350,43 @@ mod tests {
         (|o| &mut o.layout, "fast"),
     ];
 
-    #[test]
-    fn words_are_read_by_tests_that_have_no_use_for_them() {
-        let registry = Registry::builtin();
-        let common = Common {
-            registry: &registry,
+    fn common(registry: &Registry) -> Common<'_> {
+        Common {
+            registry,
             place: Place::Loopback,
             generation: Generation::Today,
             cpus: None,
             intervals: false,
-        };
+        }
+    }
+
+    #[test]
+    fn where_data_lie_is_for_transports_of_ours_to_say_in_tests_of_ucp() {
+        let registry = Registry::builtin();
+        for original in ORIGINALS.iter().filter(|original| original.api == Api::Ucp) {
+            let options = TestArgs {
+                test: Some(original.name.to_owned()),
+                transport: Some("inproc".to_owned()),
+                ..TestArgs::default()
+            };
+            match asked(&options, &common(&registry)) {
+                Ok(asked) => assert_eq!(asked.template.axes.get("layout"), None, "{}", original.name),
+                Err(other) => assert!(matches!(other, Unplanned::Unsupported(_)), "{}", original.name),
+            }
+            let moves = ["am_bibw", "am_bw", "am_lat", "put_bw", "put_lat"].contains(&original.test);
+            assert_eq!(
+                ucx::in_place(original),
+                moves.then_some("zcopy"),
+                "{}",
+                original.name
+            );
+        }
+    }
+
+    #[test]
+    fn words_are_read_by_tests_that_have_no_use_for_them() {
+        let registry = Registry::builtin();
+        let common = common(&registry);
         for original in &ORIGINALS {
             for (pick, text) in WRONG {
                 let mut options = TestArgs {

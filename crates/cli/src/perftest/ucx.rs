@@ -123,8 +123,6 @@ pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static
                 format!("{} has no layout {text}", original.name),
                 "give contig or iov, for both ends alike or as SEND,RECV",
             )),
-            // The original hands its data over where they are, never after a copy.
-            _ if original.test.starts_with("am_") || original.test.starts_with("put_") => Ok(Some("zcopy")),
             _ => Ok(None),
         };
     }
@@ -167,6 +165,12 @@ pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static
             "use -D short, bcopy or zcopy",
         )),
     }
+}
+
+/// The plan's word for what UCP tests do over UCX: data of messages and puts are handed over where they are, never after a copy.
+pub fn in_place(original: &Original) -> Option<&'static str> {
+    let hands_over = original.has_header() || original.test.starts_with("put_");
+    (original.api == Api::Ucp && hands_over).then_some("zcopy")
 }
 
 /// Whether several sizes are entries of a list here, and not only their sum.
