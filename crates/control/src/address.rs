@@ -24,8 +24,13 @@ pub struct Address {
 }
 
 impl Address {
-    /// Read `HOST`, `HOST:PORT`, `IPv6`, `[IPv6]` or `[IPv6]:PORT`.
+    /// Read `HOST`, `HOST:PORT`, `IPv6`, `[IPv6]` or `[IPv6]:PORT`; without a port that of `wirespeed serve`.
     pub fn parse(text: &str) -> Result<Self, ControlError> {
+        Address::parse_or(text, DEFAULT_PORT)
+    }
+
+    /// The same with another port where none is named.
+    pub fn parse_or(text: &str, default_port: u16) -> Result<Self, ControlError> {
         let bad = || ControlError::BadAddress(text.to_owned());
         let port = |digits: &str| {
             let number = digits
@@ -41,15 +46,15 @@ impl Address {
             }
             match after.strip_prefix(':') {
                 Some(digits) => (host, port(digits)?),
-                None if after.is_empty() => (host, DEFAULT_PORT),
+                None if after.is_empty() => (host, default_port),
                 None => return Err(bad()),
             }
         } else {
             match text.split_once(':') {
                 // More than one colon: a bare IPv6 address.
-                Some((_, rest)) if rest.contains(':') => (text, DEFAULT_PORT),
+                Some((_, rest)) if rest.contains(':') => (text, default_port),
                 Some((host, digits)) => (host, port(digits)?),
-                None => (text, DEFAULT_PORT),
+                None => (text, default_port),
             }
         };
         let is_v6 = host.contains(':');
@@ -152,6 +157,17 @@ mod tests {
             "1:2:3", "a/b",
         ] {
             assert_eq!(Address::parse(bad).unwrap_err().exit_code(), 2, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_port_that_is_named_holds_whatever_the_default_is() {
+        let port = |text: &str| Address::parse_or(text, 80).unwrap().port;
+        for text in ["node7", "10.0.0.7", "::1", "fe80::7411", "[::1]"] {
+            assert_eq!(port(text), 80, "{text}");
+        }
+        for text in ["node7:7411", "10.0.0.7:7411", "[::1]:7411"] {
+            assert_eq!(port(text), 7411, "{text}");
         }
     }
 

@@ -318,16 +318,8 @@ impl Far {
 /// GET `path` of `host` (`HOST[:PORT]`) without TLS; status and body. For what is public and only names an address. Asked before
 /// anybody watches for signals, which end the program then.
 pub(crate) fn ask_plain(host: &str, path: &str, body_bytes_max: u64) -> Result<(u16, Vec<u8>), String> {
-    let has_port = host
-        .rsplit_once(':')
-        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    let to = if has_port {
-        host.to_owned()
-    } else {
-        format!("{host}:80")
-    };
     let (unwatched, deadline) = (StopFlag::new(), Instant::now() + READ_TIME);
-    let addresses = Address::parse(&to).and_then(|to| to.resolve(&unwatched));
+    let addresses = Address::parse_or(host, 80).and_then(|at| at.resolve(&unwatched));
     let connected = addresses.and_then(|at| reach::connect(&at, READ_TIME, &unwatched));
     let (stream, _) = &connected.map_err(|e| e.to_string())?;
     let request = format!("GET {path} HTTP/1.0\r\nHost: {host}\r\nAccept: */*\r\nConnection: close\r\n\r\n");

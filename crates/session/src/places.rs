@@ -61,14 +61,9 @@ pub fn resolve(words: &Words) -> Result<Option<Address>, Failure> {
 }
 
 fn parse(host: &str, port: Option<u16>) -> Result<Address, Failure> {
-    let mut address = Address::parse(host).map_err(|e| usage(format!("--host: {e}"), e.remedy()))?;
-    let named =
-        host.ends_with(&format!(":{}", address.port)) && !host.ends_with(&format!("::{}", address.port));
-    match port {
-        Some(port) => address.port = port,
-        None if !named => address.port = DEFAULT_PORT,
-        None => {}
-    }
+    let address = Address::parse_or(host, DEFAULT_PORT);
+    let mut address = address.map_err(|e| usage(format!("--host: {e}"), e.remedy()))?;
+    address.port = port.unwrap_or(address.port);
     Ok(address)
 }
 

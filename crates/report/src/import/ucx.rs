@@ -237,16 +237,17 @@ fn figures(original: &Original, row: &Row) -> Option<Figures> {
     };
     let one_way = original.test.ends_with("_lat");
     let mut empty = Figures::new(test, transport);
-    let header = format!("{size} B behind the header of {HEADER_BYTES} B that the tool sends by default");
-    empty = match (is_exact, original.counts_header()) {
-        (true, false) => empty,
-        (true, true) if payload.is_some() => empty.assuming(Unsaid::Size, header),
-        (true, true) => empty.assuming(Unsaid::Size, format!("{size} B, a header among them")),
-        (false, _) => empty.assuming(
-            Unsaid::Size,
-            format!("about {size} B, bandwidth over rate as rounded"),
-        ),
+    let taken = match (is_exact, original.counts_header(), payload) {
+        (true, false, _) => None,
+        (true, true, Some(_)) => Some(format!(
+            "{size} B behind the header of {HEADER_BYTES} B that the tool sends by default"
+        )),
+        (true, true, None) => Some(format!("{size} B, a header among them")),
+        (false, ..) => Some(format!("about {size} B, bandwidth over rate as rounded")),
     };
+    if let Some(taken) = taken {
+        empty = empty.assuming(Unsaid::Size, taken);
+    }
     let mut figures = match (one_way, original.latency) {
         (true, _) => empty.with("rtt_mean_ns", latency_us * 2000.0),
         (false, true) => empty.with("completion_mean_ns", latency_us * 1000.0),

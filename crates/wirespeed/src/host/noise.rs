@@ -60,8 +60,8 @@ fn calibrate(now: &impl Fn() -> u64, ns_per_tick: f64) -> u64 {
     steps
 }
 
-/// A chain of six dependent shifts and sums a step (xorshift, Marsaglia 2003): no memory, nothing to run side by side. Of
-/// multiplications a compiler makes one out of eight.
+/// A chain of six dependent operations a step (xorshift, Marsaglia 2003): no memory, nothing to run side by side. A chain of
+/// multiplications would not do: a compiler makes one out of eight.
 #[inline(never)]
 pub(crate) fn work(steps: u64) {
     let mut x = black_box(0x9e37_79b9_7f4a_7c15_u64);
