@@ -9,8 +9,9 @@ pub struct Library {
     pub name: &'static str,
     /// What `WIRESPEED_UCX` must say; nothing for the system's own.
     pub place: Option<PathBuf>,
-    /// Variables under which it starts quickly; once per library what is tested runs without them too.
-    pub quick: &'static [(&'static str, &'static str)],
+    /// What its environment says: variables under which it starts quickly. Once per library what is tested runs without them
+    /// too.
+    pub variables: &'static [(&'static str, &'static str)],
 }
 
 /// UCX 1.22 takes half a second of spinning to hook the functions of memory in each process.
@@ -28,10 +29,10 @@ pub fn installed() -> Vec<Library> {
         all.push(Library {
             name: "UCX of the distribution",
             place: None,
-            quick: &[],
+            variables: &[],
         });
     }
-    for (name, place, quick) in [
+    for (name, place, variables) in [
         ("UCX 1.22", wheel, &NO_HOOKS[..]),
         (
             "UCX inside Open MPI 5",
@@ -44,7 +45,7 @@ pub fn installed() -> Vec<Library> {
             Some(place) => all.push(Library {
                 name,
                 place: Some(place),
-                quick,
+                variables,
             }),
             None => crate::skip(&format!("{name} is not installed")),
         }

@@ -3,7 +3,7 @@
 //! UCX also calls back outside of polls: when a loopback send arrives at once, or while sends are flushed. It must
 //! never hold more than it was made for: a sender that could overfill it is told to wait.
 
-use crate::options::HEADER_BYTES;
+use crate::options::{HEADER_BYTES, IN_FRONT_BYTES_MAX};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -19,7 +19,8 @@ const SPARE: usize = 64;
 #[derive(Clone, Copy, Default)]
 struct Record {
     slot: usize,
-    header: u64,
+    /// `None`: in front of its bytes, and a part of `len`.
+    header: Option<u64>,
     len: usize,
     /// Where its bytes are, or will be: a room's number.
     room: usize,
@@ -65,7 +66,8 @@ impl Inbox {
         let fit = (KEPT_BYTES_MAX / size.max(64)).max(4);
         // A power of two, so that places are found with a mask.
         let count = wanted.min(fit).next_power_of_two();
-        let step = size.next_multiple_of(LINE);
+        let with_header = size.min(IN_FRONT_BYTES_MAX) + HEADER_BYTES;
+        let step = size.max(with_header).next_multiple_of(LINE);
         let bytes = vec![0u8; count * step + PAGE];
         Inbox {
             on: Cell::new(null_mut()),
@@ -182,7 +184,7 @@ impl Inbox {
 
     #[inline(never)]
     fn keep(&self, slot: usize, header: u64, payload: &[u8]) {
-        let Some(place) = self.reserve(slot, header, payload.len()) else {
+        let Some(place) = self.reserve(slot, Some(header), payload.len()) else {
             return;
         };
         // SAFETY: the room of this place, long enough for what it was reserved for; the payload is UCX's or the caller's,
@@ -191,11 +193,20 @@ impl Inbox {
         self.is_whole(place);
     }
 
-    /// A place for a message whose bytes will come, in its order; `None`, and a fault, when there is none.
-    pub fn reserve(&self, slot: usize, header: u64, len: usize) -> Option<usize> {
+    /// A place for a message whose `len` bytes will come, with the header in front of them where none is given, in its order;
+    /// `None`, and a fault, when there is none.
+    pub fn reserve(&self, slot: usize, header: Option<u64>, len: usize) -> Option<usize> {
         // SAFETY: one thread; no other reference into the list is alive while one of these functions runs.
         let kept = unsafe { &mut *self.kept.get() };
-        if len > kept.size {
+        let longest = match header {
+            Some(_) => kept.size,
+            None => kept.size.min(IN_FRONT_BYTES_MAX) + HEADER_BYTES,
+        };
+        if header.is_none() && len < HEADER_BYTES {
+            self.cold_fault(LinkError::Corrupt("a message without a header"));
+            return None;
+        }
+        if len > longest {
             self.cold_fault(LinkError::Corrupt("a message longer than agreed"));
             return None;
         }
@@ -247,7 +258,12 @@ impl Inbox {
         while kept.count > 0 && kept.records[kept.first].is_whole {
             let record = kept.records[kept.first];
             let at = kept.start + record.room * kept.step;
-            on.message(record.slot, record.header, &kept.bytes[at..at + record.len]);
+            let bytes = &kept.bytes[at..at + record.len];
+            let (header, payload) = match (record.header, bytes.split_first_chunk()) {
+                (None, Some((header, payload))) => (u64::from_ne_bytes(*header), payload),
+                (header, _) => (header.unwrap_or_default(), bytes),
+            };
+            on.message(record.slot, header, payload);
             kept.taken -= 1;
             kept.rooms[kept.taken] = record.room;
             kept.first = (kept.first + 1) & (self.kept_max - 1);
@@ -336,7 +352,7 @@ mod tests {
         let mut place = 0;
         let handled = inbox.during(&mut seen, || {
             arrive(&inbox, 0, &message(1, b"a"));
-            place = inbox.reserve(0, 2, 0).unwrap();
+            place = inbox.reserve(0, Some(2), 0).unwrap();
             inbox.room(place);
             arrive(&inbox, 0, &message(3, b"c"));
         });
@@ -348,11 +364,33 @@ mod tests {
     }
 
     #[test]
+    fn a_header_may_come_in_front_of_bytes_that_are_on_their_way() {
+        let inbox = Inbox::new(8, 1, 1, 8);
+        let mut seen = Seen::default();
+        let bytes = message(7, b"12345678");
+        let place = inbox.reserve(0, None, bytes.len()).unwrap();
+        // SAFETY: room for so many bytes, and nobody else writes it.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), inbox.room(place), bytes.len()) };
+        inbox.is_whole(place);
+        assert_eq!(inbox.during(&mut seen, || ()), Ok(1));
+        assert_eq!(seen.0, [(0, 7, b"12345678".to_vec())]);
+        for wrong in [HEADER_BYTES - 1, bytes.len() + 1] {
+            let inbox = Inbox::new(8, 1, 1, 8);
+            assert_eq!(inbox.reserve(0, None, wrong), None);
+            assert!(matches!(inbox.fault(), Some(LinkError::Corrupt(_))));
+        }
+        // No longer ones than the sender puts a header in front of.
+        let long = Inbox::new(1 << 20, 1, 1, 8);
+        assert!(long.reserve(0, None, IN_FRONT_BYTES_MAX + HEADER_BYTES).is_some());
+        assert_eq!(long.reserve(0, None, IN_FRONT_BYTES_MAX + HEADER_BYTES + 1), None);
+    }
+
+    #[test]
     fn the_room_that_was_free_last_is_taken_first() {
         let inbox = Inbox::new(8, 1, 1, 8);
         let mut seen = Seen::default();
         let taken = || {
-            let place = inbox.reserve(0, 1, 0).unwrap();
+            let place = inbox.reserve(0, Some(1), 0).unwrap();
             let room = inbox.room(place);
             (place, room)
         };

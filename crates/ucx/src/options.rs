@@ -32,6 +32,9 @@ pub const HEADER: OptionSpec = OptionSpec::new("header", "BYTES", "bytes of head
 
 /// Bytes of the engine's header, the least that a message has.
 pub const HEADER_BYTES: usize = 8;
+/// Longest copied data that UCP gets behind the engine's header, in one. A header of its own would lie behind the data, in a
+/// line of memory more that the far end has to fetch.
+pub const IN_FRONT_BYTES_MAX: usize = 4096;
 /// Most bytes of header.
 const HEADER_BYTES_MAX: u64 = 64 << 10;
 

@@ -146,6 +146,20 @@ fn headers_of_any_size_travel_before_the_data() {
 }
 
 #[test]
+fn messages_of_any_size_that_ucx_announces_come_whole() {
+    let _turn = turn();
+    let home = home();
+    for library in share(&installed(), 2, 3) {
+        let announcing = Library {
+            variables: &[("UCX_RNDV_THRESH", "0"), ("UCX_MEM_MMAP_HOOK_MODE", "none")],
+            ..library
+        };
+        let lines = ["am_lat,am_bw {via} --layout short,bcopy,zcopy --size 0,1,4096,4097"];
+        assert_eq!(every(&home, &announcing, "--via ucp", &lines), 24);
+    }
+}
+
+#[test]
 fn every_test_over_ucp() {
     let _turn = turn();
     let home = home();
@@ -189,9 +203,9 @@ fn every_test_over_ucp() {
                 library.name
             );
         }
-        if !library.quick.is_empty() {
+        if !library.variables.is_empty() {
             let plain = Library {
-                quick: &[],
+                variables: &[],
                 ..library.clone()
             };
             assert_eq!(every(&home, &plain, "--via ucp", &["am_lat,tag_lat {via}"]), 2);

@@ -29,7 +29,7 @@ fn home() -> Home {
 /// `wirespeed LINE` with this library.
 fn command(home: &Home, library: &Library, line: &str) -> Command {
     let mut command = home.command(line.split_whitespace());
-    command.envs(library.quick.iter().copied());
+    command.envs(library.variables.iter().copied());
     if let Some(place) = &library.place {
         command.env("WIRESPEED_UCX", place);
     }

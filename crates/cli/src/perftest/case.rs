@@ -65,17 +65,20 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
     let via = via(options, original, common)?;
     let header = header(options, original)?;
     let (size, pieces) = sizes(options, via.entries, header, original)?;
+    let size_bytes = payload(size, header, original)?;
     let stride = stride(options, pieces.as_ref())?;
     let threads = threads(options)?;
     let mut axes: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut set = |key: &str, value: String| axes.insert(key.to_owned(), vec![value]);
     set("test", original.test.to_owned());
-    set("via", via.transport);
-    set("size", payload(size, header, original)?.to_string());
+    set("via", via.transport.clone());
+    set("size", size_bytes.to_string());
     let iterations = iterations(options)?;
     set("iters", iterations.to_string());
     set("warmup", warmup(options, iterations, common.generation)?);
-    if let Some(layout) = via.layout {
+    let in_place = || ucx::in_place(options, original, header, size_bytes);
+    let over_ucp = via.transport == "ucp";
+    if let Some(layout) = via.layout.or_else(|| in_place().filter(|_| over_ucp)) {
         set("layout", layout.to_owned());
     }
     if takes(original.test, "window") {
@@ -184,13 +187,12 @@ fn via(options: &TestArgs, original: &Original, common: &Common) -> Result<Via, 
             original.name
         )));
     }
-    let layout = ucx::layout(options, original)?.or_else(|| ucx::in_place(original));
     Ok(Via {
         transport: transport.to_owned(),
         entries: ucx::has_entries(options, original),
         lone: is_lone(common.registry, transport, &settings),
         options: settings,
-        layout,
+        layout: ucx::layout(options, original)?,
     })
 }
 
@@ -373,13 +375,48 @@ mod tests {
                 Ok(asked) => assert_eq!(asked.template.axes.get("layout"), None, "{}", original.name),
                 Err(other) => assert!(matches!(other, Unplanned::Unsupported(_)), "{}", original.name),
             }
-            let moves = ["am_bibw", "am_bw", "am_lat", "put_bw", "put_lat"].contains(&original.test);
-            assert_eq!(
-                ucx::in_place(original),
-                moves.then_some("zcopy"),
-                "{}",
-                original.name
-            );
+        }
+    }
+
+    #[test]
+    fn over_ucx_data_are_handed_over_where_they_are_but_short_messages_that_are_plain() {
+        type Change = fn(&mut TestArgs);
+        let plain: Change = |_| ();
+        let longest: Change = |options| options.size = Some("1024".to_owned());
+        let longer: Change = |options| options.size = Some("1025".to_owned());
+        let long: Change = |options| options.size = Some("4097".to_owned());
+        let header: Change = |options| options.header = Some("16".to_owned());
+        let registered: Change = |options| options.preregistered = true;
+        let list: Change = |options| options.layout = Some("iov".to_owned());
+        let registry = Registry::builtin();
+        if registry.find("ucp").is_none() {
+            return;
+        }
+        let rows = [
+            ("ucp_am_lat", plain, false),
+            ("ucp_am_lat", longer, false),
+            ("ucp_am_lat", long, true),
+            ("ucp_am_bw", longest, false),
+            ("ucp_am_bw", longer, true),
+            ("ucp_am_bibw", header, true),
+            ("ucp_am_bw", registered, true),
+            ("ucp_am_bw", list, true),
+            ("ucp_put_bw", plain, true),
+            ("ucp_get", longer, false),
+            ("tag_bw", longer, false),
+        ];
+        for (name, change, zcopy) in rows {
+            let mut options = TestArgs {
+                test: Some(name.to_owned()),
+                ..TestArgs::default()
+            };
+            change(&mut options);
+            let Ok(asked) = asked(&options, &common(&registry)) else {
+                panic!("{name} is refused");
+            };
+            let layout = asked.template.axes.get("layout").map(Vec::as_slice);
+            let expected = ["zcopy".to_owned()];
+            assert_eq!(layout, zcopy.then_some(&expected[..]), "{name}");
         }
     }
 

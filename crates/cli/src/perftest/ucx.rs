@@ -167,9 +167,29 @@ pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static
     }
 }
 
-/// The plan's word for what UCP tests do over UCX: data of messages and puts are handed over where they are, never after a copy.
-pub fn in_place(original: &Original) -> Option<&'static str> {
-    let hands_over = original.has_header() || original.test.starts_with("put_");
+/// Longest active messages that are better copied, with the engine's header before them, than handed over: where each is waited
+/// for, and where many are under way.
+const COPIED_BYTES_MAX: [u64; 2] = [4096, 1024];
+
+/// The plan's word for what UCP tests do over UCX, for messages of `size_bytes`: data of messages and puts are handed over where
+/// they are, never after a copy, but for short messages of which UCX is told nothing else.
+pub fn in_place(
+    options: &TestArgs,
+    original: &Original,
+    header: u64,
+    size_bytes: u64,
+) -> Option<&'static str> {
+    let plain = header == HEADER_BYTES && !options.preregistered && listed(options).is_none();
+    let [waited, under_way] = COPIED_BYTES_MAX;
+    let copied = if original.test == "am_lat" {
+        waited
+    } else {
+        under_way
+    };
+    let hands_over = match original.has_header() {
+        true => !plain || size_bytes > copied,
+        false => original.test.starts_with("put_"),
+    };
     (original.api == Api::Ucp && hands_over).then_some("zcopy")
 }
 

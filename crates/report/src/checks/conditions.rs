@@ -228,8 +228,8 @@ fn check_noise(findings: &mut Findings, outcome: &Outcome) {
     }
 }
 
-/// The same step of work, undisturbed, before and after a run: it takes so many cycles, so that another time means another
-/// frequency.
+/// The same step of work before and after a run: it takes so many cycles, so that another time means another frequency, or that
+/// a sibling or another guest used the core, which no counter here tells apart.
 fn check_frequency(findings: &mut Findings, outcome: &Outcome) {
     let step = |noise: &Option<Noise>| {
         // On a busy CPU even the fastest turn of a scan may have been disturbed.
@@ -244,12 +244,12 @@ fn check_frequency(findings: &mut Findings, outcome: &Outcome) {
     let change = before / after - 1.0;
     if change.abs() > FREQUENCY_SHARE_MAX {
         let message = format!(
-            "a step of work took rank {}'s core {} before the run and {} after it: its frequency changed",
+            "a step of work took rank {}'s core {} before the run and {} after it: its frequency changed, or a sibling was busy",
             outcome.rank,
             format_ns(before),
             format_ns(after)
         );
-        let remedy = "set the governor to performance and turn turbo off (`wirespeed doctor` shows how), or warm up longer";
+        let remedy = "set the governor to performance and turn turbo off (`wirespeed doctor` shows how), keep siblings idle, or warm up longer";
         findings.add(Severity::Warning, "frequency", change.abs(), message, remedy);
     }
 }

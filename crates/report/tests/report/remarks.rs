@@ -592,7 +592,7 @@ fn a_core_that_changed_its_frequency() {
     assert_eq!(
         changed(20.0, 16.0),
         [
-            "warning frequency: a step of work took rank 0's core 20 ns before the run and 16 ns after it: its frequency changed"
+            "warning frequency: a step of work took rank 0's core 20 ns before the run and 16 ns after it: its frequency changed, or a sibling was busy"
         ]
     );
 }

@@ -7,10 +7,12 @@ use super::link_worker::{Context, Endpoint, Exposed, Flush, Worker, connect};
 use super::{COPIED_BYTES_MAX, UcpOptions};
 use crate::link_inbox::{Inbox, KEPT_BYTES_MAX};
 use crate::link_status::cold_error;
+use crate::options::{HEADER_BYTES, IN_FRONT_BYTES_MAX};
 use crate::pieces::{Apart, Spans};
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
 use std::ffi::c_void;
+use std::ptr::null;
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
 use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
@@ -101,26 +103,35 @@ unsafe extern "C" fn arrived<H: OnMessage, const COPY: bool>(
         let from = &*from.cast::<From>();
         (from, &*from.shared)
     };
-    if header_len != shared.header_bytes {
-        shared
-            .inbox
-            .cold_fault(LinkError::Corrupt("a message without a header"));
-        return sys::UCS_OK;
-    }
-    // SAFETY: eight bytes at least, checked above; parameters are valid during the call.
-    let (header, attributes) = unsafe { (header.cast::<u64>().read_unaligned(), (*param).recv_attr) };
-    if attributes & u64::from(sys::UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 {
-        return announce(shared, from.slot, header, data, len);
-    }
-    let mut payload: &[u8] = match len {
-        0 => &[],
+    // SAFETY: valid during the call.
+    let attributes = unsafe { (*param).recv_attr };
+    let is_announced = attributes & u64::from(sys::UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+    let mut payload: &[u8] = match is_announced || len == 0 {
+        true => &[],
         // SAFETY: UCX's data, valid during the call.
-        _ => unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) },
+        false => unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) },
+    };
+    let mut found = None;
+    if header_len == shared.header_bytes {
+        // SAFETY: eight bytes at least.
+        found = Some(unsafe { header.cast::<u64>().read_unaligned() });
+    } else if header_len == 0
+        && let Some((header, rest)) = payload.split_first_chunk()
+    {
+        (found, payload) = (Some(u64::from_ne_bytes(*header)), rest);
+    }
+    if is_announced && (header_len == 0 || found.is_some()) {
+        return announce(shared, from.slot, found, data, len);
+    }
+    let Some(header) = found else {
+        let fault = LinkError::Corrupt("a message without a header");
+        shared.inbox.cold_fault(fault);
+        return sys::UCS_OK;
     };
     if COPY {
         // SAFETY: callbacks of a worker never run within each other, and nobody else uses the copy.
         let copy = unsafe { &mut *shared.copy.get() };
-        if let Some(copy) = copy.get_mut(..len) {
+        if let Some(copy) = copy.get_mut(..payload.len()) {
             copy.copy_from_slice(payload);
             payload = copy;
         }
@@ -135,7 +146,7 @@ unsafe extern "C" fn arrived<H: OnMessage, const COPY: bool>(
 fn announce(
     shared: &Shared,
     slot: usize,
-    header: u64,
+    header: Option<u64>,
     descriptor: *mut c_void,
     len: usize,
 ) -> sys::ucs_status_t {
@@ -263,7 +274,7 @@ pub fn open<R: MessageRunner>(
         SMALLEST
     } else {
         size.min(COPIED_BYTES_MAX as usize)
-    };
+    } + HEADER_BYTES;
     let direct = Sends::new(loaded, UNDER_WAY, 0).with_headers(header_bytes);
     let (spans, apart) = pieces(ctx, options, &context, zcopy.then_some(direct.places()))?;
     let mut port = UcpMessages {
@@ -434,11 +445,21 @@ impl UcpMessages {
         pack: impl FnOnce(&mut [u8]),
     ) -> Result<Post, LinkError> {
         let to = &self.endpoints[peer];
+        let header_bytes = self.shared.header_bytes;
         self.copied.post("ucp_am_send_nbx", |room, parameters| {
-            let copy = room.copy(len)?;
-            pack(copy);
-            let data = copy.as_ptr().cast();
-            let (header, header_bytes) = (room.header(header), self.shared.header_bytes);
+            let in_front = header_bytes == HEADER_BYTES && len <= IN_FRONT_BYTES_MAX;
+            let (header, header_bytes, data) = if in_front {
+                let copy = room.copy(HEADER_BYTES + len)?;
+                copy[..HEADER_BYTES].copy_from_slice(&header.to_ne_bytes());
+                pack(&mut copy[HEADER_BYTES..]);
+                (null(), 0, copy)
+            } else {
+                let header = room.header(header);
+                let copy = room.copy(len)?;
+                pack(copy);
+                (header, header_bytes, copy)
+            };
+            let (data, len) = (data.as_ptr().cast(), data.len());
             // SAFETY: a live endpoint of this thread; header and data stay in their place until the completion.
             Ok(unsafe { (self.send)(to.ep, to.slot_there, header, header_bytes, data, len, parameters) })
         })
