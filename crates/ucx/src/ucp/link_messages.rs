@@ -274,14 +274,14 @@ pub fn open<R: MessageRunner>(
         SMALLEST
     } else {
         size.min(COPIED_BYTES_MAX as usize)
-    } + HEADER_BYTES;
+    };
     let direct = Sends::new(loaded, UNDER_WAY, 0).with_headers(header_bytes);
     let (spans, apart) = pieces(ctx, options, &context, zcopy.then_some(direct.places()))?;
     let mut port = UcpMessages {
         flush: Flush::new(&worker),
         endpoints: Vec::new(),
         worker,
-        copied: Sends::new(loaded, UNDER_WAY, copied).with_headers(header_bytes),
+        copied: Sends::new(loaded, UNDER_WAY, header_bytes + copied),
         direct,
         buffer,
         handle: options.register.then_some(handle),
@@ -447,19 +447,21 @@ impl UcpMessages {
         let to = &self.endpoints[peer];
         let header_bytes = self.shared.header_bytes;
         self.copied.post("ucp_am_send_nbx", |room, parameters| {
-            let in_front = header_bytes == HEADER_BYTES && len <= IN_FRONT_BYTES_MAX;
-            let (header, header_bytes, data) = if in_front {
-                let copy = room.copy(HEADER_BYTES + len)?;
-                copy[..HEADER_BYTES].copy_from_slice(&header.to_ne_bytes());
-                pack(&mut copy[HEADER_BYTES..]);
-                (null(), 0, copy)
-            } else {
-                let header = room.header(header);
-                let copy = room.copy(len)?;
-                pack(copy);
-                (header, header_bytes, copy)
-            };
-            let (data, len) = (data.as_ptr().cast(), data.len());
+            let copy = room.copy(header_bytes + len)?;
+            copy[..HEADER_BYTES].copy_from_slice(&header.to_ne_bytes());
+            pack(&mut copy[header_bytes..]);
+            let whole: (*const c_void, usize) = (copy.as_ptr().cast(), copy.len());
+            let (header, header_bytes, data, len) =
+                if header_bytes == HEADER_BYTES && len <= IN_FRONT_BYTES_MAX {
+                    (null(), 0, whole.0, whole.1)
+                } else {
+                    (
+                        whole.0,
+                        header_bytes,
+                        whole.0.wrapping_byte_add(header_bytes),
+                        len,
+                    )
+                };
             // SAFETY: a live endpoint of this thread; header and data stay in their place until the completion.
             Ok(unsafe { (self.send)(to.ep, to.slot_there, header, header_bytes, data, len, parameters) })
         })
