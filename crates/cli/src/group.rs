@@ -7,7 +7,7 @@ use crate::job;
 use crate::stderr;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use wirespeed::Registry;
@@ -475,24 +475,20 @@ impl<'a> Groups<'a> {
         let Some(family) = self.reach.family else {
             return Ok(to.to_owned());
         };
-        let (host, port) = split_port(to);
-        let named = Address {
-            host: host.to_owned(),
-            port: 0,
-        };
+        // No server has port 0.
+        let named = Address::parse_or(to, 0)?;
         let wanted = |ip: &IpAddr| ip.is_ipv6() == (family == Family::V6);
         let mut ips = named.resolve(stop)?.into_iter().map(|at| at.ip());
         let ip = ips.find(wanted).ok_or_else(|| {
             let name = if family == Family::V6 { "IPv6" } else { "IPv4" };
             Failure::failed(
-                format!("{host} has no {name} address"),
+                format!("{} has no {name} address", named.host),
                 "leave --ipv4 and --ipv6 out",
             )
         })?;
-        Ok(match (ip, port) {
-            (IpAddr::V6(ip), Some(port)) => format!("[{ip}]:{port}"),
-            (ip, Some(port)) => format!("{ip}:{port}"),
-            (ip, None) => ip.to_string(),
+        Ok(match named.port {
+            0 => ip.to_string(),
+            port => SocketAddr::new(ip, port).to_string(),
         })
     }
 }
@@ -574,17 +570,6 @@ pub fn parse_silence(text: &str) -> Result<Duration, Failure> {
     }
 }
 
-/// `host:7` and `[::1]:7` have a port, `host` and `::1` have none.
-fn split_port(to: &str) -> (&str, Option<&str>) {
-    if let Some((host, rest)) = to.strip_prefix('[').and_then(|t| t.split_once(']')) {
-        return (host, rest.strip_prefix(':'));
-    }
-    match to.split_once(':') {
-        Some((host, port)) if !port.contains(':') => (host, Some(port)),
-        _ => (to, None),
-    }
-}
-
 /// Things that a waiting user wants to know, on stderr.
 fn tell(event: &GroupEvent) {
     let line = match event {
@@ -615,15 +600,6 @@ fn remedy_for(planned: &PlannedCase) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ports_are_found() {
-        assert_eq!(split_port("host"), ("host", None));
-        assert_eq!(split_port("host:7"), ("host", Some("7")));
-        assert_eq!(split_port("::1"), ("::1", None));
-        assert_eq!(split_port("[::1]:7"), ("::1", Some("7")));
-        assert_eq!(split_port("[::1]"), ("::1", None));
-    }
 
     #[test]
     fn a_server_has_all_the_ranks_that_name_it() {

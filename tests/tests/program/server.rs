@@ -36,6 +36,22 @@ fn every_host_transport_measures_through_a_server() {
         server.port
     );
     home.run(&ipv6).code(0);
+    // The family of a name is the user's to choose, and an address has but one.
+    for (to, family, code) in [
+        ("localhost", "--ipv4", 0),
+        ("127.0.0.1", "--ipv4", 0),
+        ("127.0.0.1", "--ipv6", 1),
+        ("[::1]", "--ipv6", 0),
+        ("[::1]", "--ipv4", 1),
+    ] {
+        let line = format!(
+            "run am_lat --via tcp --to {to}:{} {family} --iters 50",
+            server.port
+        );
+        let ended = home.run(&line).code(code);
+        let wrong = format!("{} has no", to.trim_matches(['[', ']']));
+        assert_eq!(ended.stderr.contains(&wrong), code == 1, "{line}: {ended}");
+    }
     server.stop();
     home.assert_nothing_left(SOON);
 }

@@ -120,6 +120,15 @@ pub enum Generation {
     Y2015,
 }
 
+impl From<Generation> for wirespeed_report::perftest::Generation {
+    fn from(asked: Generation) -> Self {
+        match asked {
+            Generation::Today => Self::Today,
+            Generation::Y2015 => Self::Y2015,
+        }
+    }
+}
+
 /// How results look on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {

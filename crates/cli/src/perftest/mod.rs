@@ -5,6 +5,8 @@
 
 mod batch;
 mod case;
+#[cfg(test)]
+mod imported;
 mod live;
 mod numbers;
 mod options;
@@ -13,7 +15,7 @@ mod tests_asked;
 mod ucx;
 mod unplanned;
 
-use crate::args::{self, Cli, ColorChoice, Format, PerftestArgs};
+use crate::args::{Cli, ColorChoice, Format, PerftestArgs};
 use crate::cmd::front::Front;
 use crate::cmd::{dry_run, ended};
 use crate::document::Draft;
@@ -32,7 +34,7 @@ use tests_asked::TestsAsked;
 #[cfg(feature = "mpi")]
 pub use tests_asked::threads_most;
 use wirespeed::Registry;
-use wirespeed_report::perftest::{Form, Generation, PerftestLine, PerftestSection, Progress};
+use wirespeed_report::perftest::{Form, PerftestLine, PerftestSection, Progress};
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Status};
 
@@ -102,13 +104,6 @@ fn refuse(registry: &Registry, arguments: &PerftestArgs, failure: &Failure) {
     if let Some(host) = &arguments.server {
         let to = add_port(host, arguments.port);
         Groups::new(registry, reach(arguments)).refuse(&to, failure);
-    }
-}
-
-fn generation(arguments: &PerftestArgs) -> Generation {
-    match arguments.generation {
-        args::Generation::Today => Generation::Today,
-        args::Generation::Y2015 => Generation::Y2015,
     }
 }
 
@@ -202,7 +197,7 @@ fn measured(ready: Ready, arguments: &PerftestArgs, registry: &Registry) -> Resu
     let mut ranks = Ranks::new(Groups::new(registry, reach(arguments)));
     let found = front.run(ready.how, &mut ranks, vec![asked.prepared])?;
     let section = PerftestSection {
-        generation: generation(arguments),
+        generation: arguments.generation.into(),
         percentile_rank: ready.percentile_rank,
         lines: placed(&asked.lines, &found),
     };
@@ -238,7 +233,7 @@ fn show_classic(
     });
     let classic = Classic {
         form: Form {
-            generation: generation(arguments),
+            generation: arguments.generation.into(),
             csv: arguments.classic_csv,
             final_only: arguments.final_only,
             numeric: arguments.numeric,

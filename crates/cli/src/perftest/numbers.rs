@@ -4,7 +4,7 @@
 use super::unplanned::Unplanned;
 use crate::args::{Generation, TestArgs};
 use crate::errors::Failure;
-use wirespeed_report::perftest::{Api, HEADER_BYTES, Original};
+use wirespeed_report::perftest::{HEADER_BYTES, Original};
 use wirespeed_schema::units;
 
 /// Iterations of a test that only the user ends: the largest count that every reader of JSON keeps exactly.
@@ -12,12 +12,6 @@ const UNLIMITED: u64 = 1 << 53;
 const ITERATIONS: u64 = 1_000_000;
 const WARMUP: u64 = 10_000;
 const SIZE: u64 = 8;
-const WINDOW_TODAY: u64 = 127;
-const WINDOW_2015: u64 = 128;
-/// Messages that the receive queue of UCX's shared memory holds, as it is set up.
-const QUEUE_MESSAGES: u64 = 64;
-/// Longest message of which UCP takes a copy on every path.
-const COPIED_BYTES_MAX: u64 = 1024;
 const THREADS_MAX: u64 = 512;
 /// Most bytes of a message: what the plan would refuse anyway, so that sums of a list cannot overflow.
 const SIZE_MAX: u64 = 1 << 40;
@@ -200,35 +194,21 @@ fn outstanding_asked(options: &TestArgs) -> Result<u64, Failure> {
     outstanding.map_or(Ok(0), |text| count('O', text, 0))
 }
 
-/// Credits of a stream of messages of `size` bytes: of active messages of the transport layer the flow-control window, else what
-/// may be outstanding. UCP copies a small message and is done with it, so that `-O` does not hold it back: as many are under
-/// way as the receive queue of its shared memory holds.
+/// Credits of a stream of messages of `size` bytes.
 pub fn window(
     options: &TestArgs,
     (original, size): (&Original, u64),
     generation: Generation,
 ) -> Result<u64, Failure> {
-    if original.api == Api::Ucp {
-        let asked = outstanding(options, original, generation)?;
-        let is_copied = size <= COPIED_BYTES_MAX && generation == Generation::Today;
-        return Ok(if is_copied {
-            asked.max(QUEUE_MESSAGES)
-        } else {
-            asked
-        });
-    }
-    match (window_asked(options)?, generation) {
-        (Some(window), _) => Ok(window),
-        (None, Generation::Today) => Ok(WINDOW_TODAY),
-        (None, Generation::Y2015) => Ok(WINDOW_2015),
-    }
+    let outstanding = outstanding(options, original, generation)?;
+    let window = window_asked(options)?;
+    Ok(original.credits(size, window, outstanding, generation.into()))
 }
 
 pub fn outstanding(options: &TestArgs, original: &Original, generation: Generation) -> Result<u64, Failure> {
-    Ok(match (outstanding_asked(options)?, generation) {
-        (0, Generation::Today) => original.outstanding,
-        (0, Generation::Y2015) => 1,
-        (asked, _) => asked,
+    Ok(match outstanding_asked(options)? {
+        0 => original.outstanding(generation.into()),
+        asked => asked,
     })
 }
 
@@ -274,34 +254,4 @@ pub fn cpu_list(text: &str) -> Result<Vec<u32>, Failure> {
             })
     };
     text.split(',').map(parse).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use wirespeed_report::perftest::original;
-
-    #[test]
-    fn what_ucp_copies_is_not_held_back_by_what_may_be_outstanding() {
-        let credits = |size, outstanding: Option<&str>, generation| {
-            let options = TestArgs {
-                outstanding: outstanding.map(str::to_owned),
-                ..TestArgs::default()
-            };
-            let original = original("tag_bw").unwrap();
-            window(&options, (original, size), generation).unwrap()
-        };
-        assert_eq!(credits(8, None, Generation::Today), QUEUE_MESSAGES);
-        assert_eq!(
-            credits(COPIED_BYTES_MAX, Some("1"), Generation::Today),
-            QUEUE_MESSAGES
-        );
-        assert_eq!(credits(8, Some("256"), Generation::Today), 256);
-        assert_eq!(credits(1 << 20, Some("1"), Generation::Today), 1);
-        assert_eq!(
-            credits(1 << 20, None, Generation::Today),
-            original("tag_bw").unwrap().outstanding
-        );
-        assert_eq!(credits(8, None, Generation::Y2015), 1);
-    }
 }

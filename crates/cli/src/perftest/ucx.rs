@@ -8,15 +8,12 @@ use crate::errors::Failure;
 use std::collections::BTreeMap;
 use wirespeed_report::perftest::{Api, HEADER_BYTES, Original};
 use wirespeed_schema::order::map_of;
+use wirespeed_schema::test::Layout;
 
 type Options = BTreeMap<String, String>;
 
-fn is_atomic(original: &Original) -> bool {
-    matches!(original.test, "add_lat" | "fadd" | "swap" | "cswap" | "add_mr")
-}
-
 fn is_one_sided(original: &Original) -> bool {
-    is_atomic(original) || original.test.starts_with("put") || original.test.starts_with("get")
+    original.is_atomic() || original.test.starts_with("put") || original.is_get()
 }
 
 /// Layouts of the transport layer.
@@ -126,7 +123,7 @@ pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static
             _ => Ok(None),
         };
     }
-    if is_atomic(original) {
+    if original.is_atomic() {
         return match asked {
             None | Some("short") => Ok(None),
             Some(text) => Err(Unplanned::unsupported(
@@ -138,10 +135,9 @@ pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static
             )),
         };
     }
-    let gets = original.test.starts_with("get");
+    let gets = original.is_get();
     match asked {
-        None if gets => Ok(None),
-        None => Ok(Some("short")),
+        None => Ok(None),
         Some("short") if gets => Err(Unplanned::unsupported(
             format!(
                 "{} has no layout short: there is nothing to inline",
@@ -167,30 +163,15 @@ pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static
     }
 }
 
-/// Longest active messages that are better copied, with the engine's header before them, than handed over: where each is waited
-/// for, and where many are under way.
-const COPIED_BYTES_MAX: [u64; 2] = [4096, 1024];
-
-/// The plan's word for what UCP tests do over UCX, for messages of `size_bytes`: data of messages and puts are handed over where
-/// they are, never after a copy, but for short messages of which UCX is told nothing else.
-pub fn in_place(
+/// The plan's word for how data are handed over to UCX where `-D` does not say it, for messages of `size_bytes`.
+pub fn default_layout(
     options: &TestArgs,
     original: &Original,
     header: u64,
     size_bytes: u64,
 ) -> Option<&'static str> {
     let plain = header == HEADER_BYTES && !options.preregistered && listed(options).is_none();
-    let [waited, under_way] = COPIED_BYTES_MAX;
-    let copied = if original.test == "am_lat" {
-        waited
-    } else {
-        under_way
-    };
-    let hands_over = match original.has_header() {
-        true => !plain || size_bytes > copied,
-        false => original.test.starts_with("put_"),
-    };
-    (original.api == Api::Ucp && hands_over).then_some("zcopy")
+    original.layout(size_bytes, plain).map(Layout::name)
 }
 
 /// Whether several sizes are entries of a list here, and not only their sum.

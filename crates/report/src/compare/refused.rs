@@ -17,8 +17,8 @@ pub enum CompareError {
     NothingInCommon {
         /// What differs.
         differs: String,
-        /// What can be left out of the match to make cases meet.
-        across: Option<String>,
+        /// What can be left out of the match to make cases meet; nothing where they are of different tests.
+        across: Vec<String>,
     },
     /// The cases meet, but have no figure in common.
     #[error("{label}: the sides have no figure in common{wanted}")]
@@ -67,12 +67,11 @@ impl CompareError {
     pub fn remedy(&self) -> String {
         match self {
             CompareError::Empty { .. } => "name a result with at least one measured case".to_owned(),
-            CompareError::NothingInCommon {
-                across: Some(key), ..
-            } => {
-                format!("compare across it: --across {key}")
-            }
-            CompareError::NothingInCommon { .. } => "measure the same test on both sides".to_owned(),
+            CompareError::NothingInCommon { across, .. } => match across.as_slice() {
+                [] => "measure the same test on both sides".to_owned(),
+                [one] => format!("compare across it: --across {one}"),
+                several => format!("compare across them: --across {}", several.join(",")),
+            },
             CompareError::NoFigure { .. } => {
                 "leave --figure out, or name one that both results have".to_owned()
             }

@@ -10,6 +10,7 @@ mod lines;
 mod tables;
 mod told;
 mod ucx;
+mod ucx_typed;
 
 pub use told::{Told, Unsaid};
 
@@ -193,6 +194,8 @@ impl ImportError {
 struct Figures {
     test: Test,
     transport: String,
+    /// The transport's options.
+    options: BTreeMap<String, String>,
     group: GroupKind,
     figures: Vec<(&'static str, f64)>,
     samples: u64,
@@ -209,6 +212,7 @@ impl Figures {
         Figures {
             test,
             transport: transport.into(),
+            options: BTreeMap::new(),
             assumed: Vec::new(),
             started_at: None,
             group: GroupKind::Processes,
@@ -216,6 +220,11 @@ impl Figures {
             samples: 0,
             streams: 1,
         }
+    }
+
+    fn with_options(mut self, options: BTreeMap<String, String>) -> Figures {
+        self.options = options;
+        self
     }
 
     fn assuming(mut self, what: Unsaid, taken: impl Into<String>) -> Figures {
@@ -326,8 +335,8 @@ fn alike(found: Vec<Figures>) -> Vec<Vec<Figures>> {
     let mut groups: Vec<Vec<Figures>> = Vec::new();
     for figures in found {
         let question = format!(
-            "{:?} {} {:?} {}",
-            figures.test, figures.transport, figures.group, figures.streams
+            "{:?} {} {:?} {:?} {}",
+            figures.test, figures.transport, figures.options, figures.group, figures.streams
         );
         let at = *places.entry(question).or_insert(groups.len());
         match groups.get_mut(at) {
@@ -358,12 +367,13 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
         [only] => (only.metrics.clone(), BTreeMap::new()),
         several => crate::assemble::over_repetitions(several),
     };
-    let case = Case::new(figures.test.clone(), figures.transport.clone())
+    let mut case = Case::new(figures.test.clone(), figures.transport.clone())
         .with_group(figures.group)
         .with_stop(Stop::Iterations {
             count: samples.max(1),
         })
         .with_warmup(0, 0);
+    case.options.clone_from(&figures.options);
     let mut result = crate::failed_case(case, "", None);
     result.status = CaseStatus::Ok;
     result.error = None;

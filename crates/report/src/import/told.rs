@@ -3,6 +3,7 @@
 use super::{Figures, Format, ImportError};
 use serde::Deserialize;
 use wirespeed_schema::Test;
+use wirespeed_schema::test::Layout;
 
 /// What the user says of a file that does not say it itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,11 +62,10 @@ pub(super) struct Assumed {
     pub taken: String,
 }
 
-/// A test by its name with a size and a window; `None` for one that other tools do not have.
-pub(super) fn test_named(name: &str, size_bytes: u64, window_msgs: u64) -> Option<Test> {
+/// A test by its name with a size, a layout, and how many may be under way; `None` for one that other tools do not have.
+pub(super) fn test_named(name: &str, size_bytes: u64, layout: Layout, under_way: u64) -> Option<Test> {
     let fields = serde_json::json!({
-        "test": name, "size_bytes": size_bytes, "layout": "short", "window_msgs": window_msgs,
-        "outstanding_ops": window_msgs,
+        "test": name, "size_bytes": size_bytes, "layout": layout, "window_msgs": under_way, "outstanding_ops": under_way,
     });
     Deserialize::deserialize(&fields).ok()
 }
@@ -93,8 +93,17 @@ pub(super) fn apply(found: &mut [Figures], told: &Told, format: Format) -> Resul
                 (Unsaid::Window, _, Some(window)) => set(&mut figures.test, "window_msgs", window),
                 _ => {}
             }
-            if let (Unsaid::Transport, Some(transport)) = (what, &told.transport) {
-                figures.transport.clone_from(transport);
+            match (what, &told.transport) {
+                (Unsaid::Transport, Some(device)) if figures.transport == "uct" => {
+                    let (tl, device) = device.split_once('/').unwrap_or((device, ""));
+                    let named = [("tl", tl), ("device", device)].into_iter();
+                    let named = named.filter(|(_, value)| !value.is_empty());
+                    figures
+                        .options
+                        .extend(named.map(|(name, value)| (name.to_owned(), value.to_owned())));
+                }
+                (Unsaid::Transport, Some(transport)) => figures.transport.clone_from(transport),
+                _ => {}
             }
         }
     }

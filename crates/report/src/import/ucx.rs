@@ -6,9 +6,12 @@
 //! is no guessing.
 
 use super::told::test_named;
+use super::ucx_typed::Typed;
 use super::{Figures, Format, ImportError, Unsaid};
-use crate::perftest::{Api, HEADER_BYTES, ORIGINALS, Original, original};
+use crate::perftest::{Api, Generation, HEADER_BYTES, ORIGINALS, Original, original};
+use wirespeed_schema::plan::takes;
 use wirespeed_schema::shown::quoted;
+use wirespeed_schema::test::Layout;
 
 const MIB: f64 = 1_048_576.0;
 
@@ -70,12 +73,18 @@ pub fn is_header(line: &str) -> bool {
         || (line.starts_with("| ") && line.contains("# iterations |") && line.contains("| overall |"))
 }
 
+/// A layout by its name; none where the tool chose one itself.
+pub(super) fn layout_named(text: &str) -> Option<Layout> {
+    Layout::ALL.into_iter().find(|layout| layout.name() == text)
+}
+
 /// What the box above a table says of the test.
 #[derive(Debug, Default)]
 struct Boxed<'a> {
     layer: &'a str,
     test: &'a str,
     size_bytes: Option<u64>,
+    layout: Option<Layout>,
 }
 
 impl<'a> Boxed<'a> {
@@ -96,6 +105,7 @@ impl<'a> Boxed<'a> {
             }
             "Test" => self.test = text,
             "Message size" => self.size_bytes = text.parse().ok(),
+            "Data layout" => self.layout = layout_named(text),
             _ => {}
         }
     }
@@ -122,18 +132,10 @@ fn ruled(line: &str) -> Option<String> {
 struct Row {
     stated: Option<&'static Original>,
     size_bytes: Option<u64>,
+    layout: Option<Layout>,
+    typed: Typed,
     names: String,
     values: Vec<f64>,
-}
-
-/// The test that a command line asks for: `ucx_perftest -t tag_lat -v`.
-fn asked(line: &str) -> Option<&'static Original> {
-    let mut words = line
-        .split_once("ucx_perftest")?
-        .1
-        .split_whitespace()
-        .skip_while(|word| *word != "-t");
-    original(words.nth(1)?)
 }
 
 /// The test that the name of a batch line holds as a word: `small_tag_lat`.
@@ -183,11 +185,12 @@ pub fn read(text: &str, told: Option<&str>) -> Result<Vec<Figures>, ImportError>
 
 fn rows(text: &str) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    let (mut command, mut named, mut boxed, mut fresh) = (None, String::new(), Boxed::default(), true);
+    let (mut typed, mut named) = (Typed::default(), String::new());
+    let (mut boxed, mut fresh) = (Boxed::default(), true);
     for line in text.lines() {
         boxed.look(line);
-        if let Some(found) = asked(line) {
-            (command, named, boxed, fresh) = (Some(found), String::new(), Boxed::default(), true);
+        if let Some(found) = Typed::read(line) {
+            (typed, named, boxed, fresh) = (found, String::new(), Boxed::default(), true);
         }
         if is_header(line) {
             (named, fresh) = (String::new(), true);
@@ -205,8 +208,10 @@ fn rows(text: &str) -> Vec<Row> {
         match rows.last_mut().filter(|_| !fresh).filter(goes_on) {
             Some(last) => last.values = values,
             None => rows.push(Row {
-                stated: called(&names).or(boxed.original()).or(command),
-                size_bytes: boxed.size_bytes,
+                stated: called(&names).or(boxed.original()).or(typed.test),
+                size_bytes: boxed.size_bytes.or(typed.size_bytes),
+                layout: boxed.layout.or(typed.layout),
+                typed: typed.clone(),
                 names,
                 values,
             }),
@@ -227,18 +232,32 @@ fn figures(original: &Original, row: &Row) -> Option<Figures> {
     let derived = if msgs > 0.0 { per_s * MIB / msgs } else { 0.0 };
     let counted = row.size_bytes.unwrap_or(derived.round() as u64);
     let is_exact = row.size_bytes.is_some() || ROUNDED_MB_PER_S * MIB / msgs < 0.5;
+    let typed = &row.typed;
     // A header that is longer than its message was not the default one, and nothing says which it was.
-    let payload = original.payload_bytes(counted, HEADER_BYTES);
+    let header = typed.header_bytes.filter(|_| original.has_header());
+    let header = header.map_or(HEADER_BYTES, |bytes| bytes.max(HEADER_BYTES));
+    let payload = original.payload_bytes(counted, header);
     let size = payload.unwrap_or(counted);
-    let test = test_named(original.test, size, original.outstanding)?;
+    let outstanding = typed.outstanding.unwrap_or(original.outstanding);
+    let credits = original.credits(counted, typed.window_msgs, outstanding, Generation::Today);
+    let under_way = match original.test {
+        test if takes(test, "window") => credits,
+        test if takes(test, "outstanding") => outstanding,
+        _ => 1,
+    };
+    let default = original.layout(size, header == HEADER_BYTES && typed.is_plain());
+    let layout = row.layout.or(default).unwrap_or(Layout::Short);
+    let test = test_named(original.test, size, layout, under_way)?;
     let transport = match original.api {
         Api::Ucp => "ucp",
         Api::Uct => "uct",
     };
     let one_way = original.test.ends_with("_lat");
-    let mut empty = Figures::new(test, transport);
+    let mut empty = Figures::new(test, transport).with_options(typed.options(original, header));
+    let is_default = typed.header_bytes.is_none();
     let taken = match (is_exact, original.counts_header(), payload) {
         (true, false, _) => None,
+        (true, true, Some(_)) if !is_default => None,
         (true, true, Some(_)) => Some(format!(
             "{size} B behind the header of {HEADER_BYTES} B that the tool sends by default"
         )),
@@ -248,17 +267,20 @@ fn figures(original: &Original, row: &Row) -> Option<Figures> {
     if let Some(taken) = taken {
         empty = empty.assuming(Unsaid::Size, taken);
     }
+    if original.api == Api::Uct && !empty.options.contains_key("tl") {
+        empty = empty.assuming(Unsaid::Transport, "uct over a device that it does not name");
+    }
     let mut figures = match (one_way, original.latency) {
         (true, _) => empty.with("rtt_mean_ns", latency_us * 2000.0),
         (false, true) => empty.with("completion_mean_ns", latency_us * 1000.0),
         (false, false) => empty
             .with("bandwidth_bytes_per_s", bandwidth)
-            .with("rate_msg_per_s", rate)
-            .assuming(
-                Unsaid::Window,
-                format!("taken as {}, the tool's default", original.outstanding),
-            ),
+            .with("rate_msg_per_s", rate),
     };
+    if !original.latency && typed.test.is_none() {
+        let taken = format!("taken as {under_way}, the tool's default");
+        figures = figures.assuming(Unsaid::Window, taken);
+    }
     figures.samples = values[0] as u64;
     Some(figures)
 }

@@ -1,6 +1,7 @@
 //! The form of ucx_perftest: its tests by their names, its table and its CSV, column for column, from outcomes. What
 //! each column means is in docs/metrics.md. No figure is made here that the outcomes do not hold, and nothing is printed.
 
+mod defaults;
 mod figures;
 mod form;
 mod originals;

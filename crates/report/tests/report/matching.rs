@@ -69,6 +69,11 @@ fn what_differs_between_the_nearest_cases_is_named() {
     deep.case.options.insert("depth".into(), "2".into());
     let option = refused(shm(), vec![deep], &none);
     assert!(option.ends_with("compare across it: --across depth"), "{option}");
+    let both = refused(shm(), vec![ping_pongs("tcp", 64, 200.0)], &none);
+    assert!(
+        both.ends_with("compare across them: --across size_bytes,transport"),
+        "{both}"
+    );
     assert_eq!(
         refused(vec![], shm(), &none),
         "A has no measured case: name a result with at least one measured case"
