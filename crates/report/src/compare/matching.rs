@@ -263,7 +263,12 @@ pub(crate) fn trust(side: &'static str, case: &CaseResult, question: &Question) 
 }
 
 /// What stands for a headline where results of other tools have none.
-const INSTEAD: [&str; 2] = ["rtt_mean_ns", "completion_mean_ns"];
+const INSTEAD: [&str; 4] = [
+    "rtt_mean_ns",
+    "completion_mean_ns",
+    "classic_rate_msg_per_s",
+    "classic_bandwidth_bytes_per_s",
+];
 
 /// What stands for it where both are at an offered rate.
 const OFFERED: &str = "response_p50_ns";

@@ -1,7 +1,10 @@
 //! Lines of sockperf, Sandia's msgrate and of the workers' log.
 
-use super::{Figures, Format, ImportError, UNKNOWN, Unsaid, bad_line, ping_pong, stream};
+use super::{Figures, Format, ImportError, UNKNOWN, Unsaid, bad_line, ping_pong};
+use serde::Deserialize;
 use wirespeed_schema::HistogramData;
+use wirespeed_schema::case::{RankSpec, Role};
+use wirespeed_schema::test::Test;
 
 /// Size of sockperf's messages unless its command, which its output does not repeat, says otherwise.
 const SOCKPERF_BYTES: f64 = 14.0;
@@ -63,7 +66,27 @@ fn after(text: &str, name: &str) -> Option<f64> {
 /// The title of msgrate's text whose rate is taken.
 pub const SMB_RATE: &str = "single direction:";
 
-/// Sandia's msgrate, of whose rates that of a single direction is taken: its text, or what `-o` wrote.
+/// The rates of Sandia's msgrate: how its text titles each, and its pattern here.
+const PATTERNS: [(&str, &str); 4] = [
+    ("single direction", "single"),
+    ("pair-based", "pair"),
+    ("pre-post", "pre-post"),
+    ("all-start", "all-start"),
+];
+/// What its text says before them, in the order of its lines for programs.
+const COUNTS: [&str; 7] = [
+    "job size",
+    "npeers",
+    "niters",
+    "nmsgs",
+    "nbytes",
+    "cache size",
+    "ppn",
+];
+/// Most ranks of a job.
+const RANKS_MAX: f64 = 1e6;
+
+/// Sandia's msgrate: its text, or what `-o` wrote.
 pub fn smb(text: &str) -> Result<Vec<Figures>, ImportError> {
     match text.contains(SMB_RATE) {
         true => smb_text(text),
@@ -71,32 +94,32 @@ pub fn smb(text: &str) -> Result<Vec<Figures>, ImportError> {
     }
 }
 
-/// A name and a number a line; the rate ends what belongs to it.
+/// A name and a number a line; a job size begins what belongs together.
 fn smb_text(text: &str) -> Result<Vec<Figures>, ImportError> {
     let mut found = Vec::new();
-    let mut counts = [0.0; 3];
+    let mut counts = [0.0; COUNTS.len()];
     for (number, line) in text.lines().enumerate() {
         let Some((title, value)) = line.split_once(':') else {
             continue;
         };
-        let titles = ["niters", "nmsgs", "nbytes"];
-        let place = titles.iter().position(|known| *known == title.trim());
-        let is_rate = line.starts_with(SMB_RATE);
-        if place.is_none() && !is_rate {
+        let title = title.trim();
+        let place = COUNTS.iter().position(|known| *known == title);
+        let pattern = PATTERNS.iter().find(|(known, _)| *known == title);
+        if place.is_none() && pattern.is_none() {
             continue;
         }
         let value = value.trim().parse::<f64>();
         let value = value.map_err(|_| bad_line(Format::Smb, number, "no number after :"))?;
-        match place {
-            Some(at) => counts[at] = value,
-            None => found.push(smb_figures(counts, value)),
+        match (place, pattern) {
+            (Some(at), _) => counts[at] = value,
+            (None, Some((_, pattern))) => found.extend(smb_figures(counts, pattern, value)),
+            (None, None) => {}
         }
     }
     Ok(found)
 }
 
-/// Eleven numbers a line: ranks, peers, iterations, messages, bytes, cache, ranks a node, then the rates of single direction,
-/// pairs, pre-posted and all-start.
+/// Eleven numbers a line: the counts, then the rates.
 fn smb_lines(text: &str) -> Result<Vec<Figures>, ImportError> {
     let mut found = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -105,24 +128,33 @@ fn smb_lines(text: &str) -> Result<Vec<Figures>, ImportError> {
             continue;
         }
         let refused = || bad_line(Format::Smb, number, "a line has eleven numbers");
-        let mut values = [0.0; 11];
-        if words.len() != values.len() {
+        let values: Result<Vec<f64>, _> = words.iter().map(|word| word.parse()).collect();
+        let values = values.map_err(|_| refused())?;
+        let Some((counts, rates)) = values.split_first_chunk::<{ COUNTS.len() }>() else {
+            return Err(refused());
+        };
+        if rates.len() != PATTERNS.len() {
             return Err(refused());
         }
-        for (value, word) in values.iter_mut().zip(words) {
-            *value = word.parse().map_err(|_| refused())?;
-        }
-        found.push(smb_figures([values[2], values[3], values[4]], values[7]));
+        let rows = PATTERNS.iter().zip(rates);
+        found.extend(rows.filter_map(|((_, pattern), rate)| smb_figures(*counts, pattern, *rate)));
     }
     Ok(found)
 }
 
-fn smb_figures([iterations, messages, size]: [f64; 3], rate: f64) -> Figures {
-    let mut figures = Figures::new(stream(size as u64, (messages as u64).max(1)), "mpi")
-        .with("rate_msg_per_s", rate)
-        .with("bandwidth_bytes_per_s", rate * size);
+/// A rate of the whole job, as the test of the same pattern gives it here; none of a job or a message that there cannot be.
+fn smb_figures(counts: [f64; COUNTS.len()], pattern: &str, rate: f64) -> Option<Figures> {
+    let [ranks, peers, iterations, messages, size, cache, stride] = counts;
+    let fields = serde_json::json!({
+        "test": "msgrate", "pattern": pattern, "size_bytes": size as u64, "window_msgs": messages as u64, "grid": "ring",
+        "peers": peers as u64, "stride_ranks": stride as u64, "cache_state": "flushed", "cache_bytes": cache as u64,
+    });
+    let test: Test = Deserialize::deserialize(&fields).ok()?;
+    let ranks = (2.0..=RANKS_MAX).contains(&ranks).then_some(ranks as usize)?;
+    let ranks = vec![RankSpec::new(Role::Neighbour); ranks];
+    let mut figures = Figures::of_job(test, ranks).with("classic_rate_msg_per_s", rate);
     figures.samples = (iterations * messages) as u64;
-    figures
+    Some(figures)
 }
 
 /// One round-trip time in ns a line.
@@ -178,9 +210,18 @@ mod tests {
     #[test]
     fn msgrate_lines_and_the_workers_log_are_read() {
         let found = smb("8 6 4096 128 8 8388608 1 1000000.0 2000000.0 3000000.0 4000000.0 \n").unwrap();
-        assert_eq!(found[0].figures[0], ("rate_msg_per_s", 1_000_000.0));
-        let text = "job size:   8\nniters:     4096\nnmsgs:      128\nnbytes:     8\nsingle direction: 1000000.00\n  pre-post: 3.00\n";
+        assert_eq!(found[0].figures, [("classic_rate_msg_per_s", 1_000_000.0)]);
+        let patterns = found.iter().map(|row| match &row.test {
+            Test::Msgrate(test) => (test.pattern.name(), test.peers, row.ranks.len()),
+            other => panic!("{}", other.name()),
+        });
+        let expected = ["single", "pair", "pre-post", "all-start"];
+        assert_eq!(Vec::from_iter(patterns), expected.map(|name| (name, 6, 8)));
+        let text = "job size:   8\nnpeers:     6\nniters:     4096\nnmsgs:      128\nnbytes:     8\ncache size: 8388608\n\
+                    ppn:        1\nsingle direction: 1000000.00\npair-based: 2000000.00\n  pre-post: 3000000.00\n\
+                    \x20all-start: 4000000.00\n";
         assert_eq!(smb(text).unwrap(), found);
+        assert_eq!(smb("0 6 1 1 8 0 1 1.0 2.0 3.0 4.0\n").unwrap(), []);
         assert!(smb("1 2 3\n").is_err() && smb("single direction: x\n").is_err());
         let log: String = (1..=100).map(|i| format!("{}\n", i * 1000)).collect();
         let found = workers(&log).unwrap();

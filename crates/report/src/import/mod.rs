@@ -16,12 +16,12 @@ pub use told::{Told, Unsaid};
 
 use std::collections::BTreeMap;
 use told::Assumed;
-use wirespeed_schema::case::{Case, GroupKind, Stop};
+use wirespeed_schema::case::{Case, GroupKind, RankSpec, Stop};
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::order::map_of;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition, Run, Severity, Status, Tool};
 use wirespeed_schema::section::{Imported, Sections};
-use wirespeed_schema::test::{Layout, PingPong, Stream, Tagged, Test};
+use wirespeed_schema::test::{Layout, PingPong, Stream, Test};
 use wirespeed_schema::version::DOCUMENT_VERSION;
 
 /// Largest file that is read: those of other tools are small.
@@ -197,6 +197,7 @@ struct Figures {
     /// The transport's options.
     options: BTreeMap<String, String>,
     group: GroupKind,
+    ranks: Vec<RankSpec>,
     figures: Vec<(&'static str, f64)>,
     samples: u64,
     /// Connections at once.
@@ -216,9 +217,19 @@ impl Figures {
             assumed: Vec::new(),
             started_at: None,
             group: GroupKind::Processes,
+            ranks: RankSpec::pair(),
             figures: Vec::new(),
             samples: 0,
             streams: 1,
+        }
+    }
+
+    /// Measured over MPI, by these ranks of a job.
+    fn of_job(test: Test, ranks: Vec<RankSpec>) -> Figures {
+        Figures {
+            group: GroupKind::Job,
+            ranks,
+            ..Figures::new(test, "mpi")
         }
     }
 
@@ -241,10 +252,6 @@ impl Figures {
 
 fn ping_pong(size_bytes: u64) -> Test {
     Test::AmLat(PingPong::new(size_bytes, Layout::Short))
-}
-
-fn tagged_ping_pong(size_bytes: u64) -> Test {
-    Test::TagLat(Tagged::new(size_bytes, 1))
 }
 
 fn stream(size_bytes: u64, window_msgs: u64) -> Test {
@@ -335,8 +342,13 @@ fn alike(found: Vec<Figures>) -> Vec<Vec<Figures>> {
     let mut groups: Vec<Vec<Figures>> = Vec::new();
     for figures in found {
         let question = format!(
-            "{:?} {} {:?} {:?} {}",
-            figures.test, figures.transport, figures.options, figures.group, figures.streams
+            "{:?} {} {:?} {:?} {} {}",
+            figures.test,
+            figures.transport,
+            figures.options,
+            figures.group,
+            figures.ranks.len(),
+            figures.streams
         );
         let at = *places.entry(question).or_insert(groups.len());
         match groups.get_mut(at) {
@@ -369,6 +381,7 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
     };
     let mut case = Case::new(figures.test.clone(), figures.transport.clone())
         .with_group(figures.group)
+        .with_ranks(figures.ranks.clone())
         .with_stop(Stop::Iterations {
             count: samples.max(1),
         })

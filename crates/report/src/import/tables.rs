@@ -1,16 +1,37 @@
 //! Tables of sizes: the OSU micro-benchmarks and the Intel MPI Benchmarks.
 
-use super::{Figures, Format, ImportError, Unsaid, bad_line, stream, tagged_ping_pong};
-use wirespeed_schema::Test;
-use wirespeed_schema::test::{Layout, Stream};
+use super::told::test_named;
+use super::{Figures, Format, ImportError, Unsaid, bad_line};
+use wirespeed_schema::case::{RankSpec, Role};
+use wirespeed_schema::test::Layout;
 
-/// Window of `osu_bw` unless it was changed; its table does not say.
+/// Window of the OSU tests unless it was changed; only one of their tables says it.
 const OSU_WINDOW: u64 = 64;
 /// Window of IMB's Uniband and Biband.
 const IMB_WINDOW: u64 = 256;
+/// Most pairs of ranks.
+const PAIRS_MAX: u64 = 1 << 16;
 
-fn both_ways(size_bytes: u64, window_msgs: u64) -> Test {
-    Test::AmBibw(Stream::new(size_bytes, Layout::Short, window_msgs))
+/// A test of these suites by its name here, between pairs of ranks: each of the first half with one of the second.
+fn figures(name: &str, size: u64, window: u64, pairs: u64) -> Option<Figures> {
+    let pairs = pairs.clamp(1, PAIRS_MAX) as u32;
+    let end = |role, peer| (0..pairs).map(move |rank| RankSpec::new(role).with_peer(rank + peer));
+    let ranks = end(Role::Source, pairs).chain(end(Role::Sink, 0)).collect();
+    let test = test_named(name, size, Layout::Short, window)?;
+    Some(Figures::of_job(test, ranks))
+}
+
+/// A latency in µs: the original's figure, and the round trip of which it is half.
+fn latency(found: Figures, latency_us: f64) -> Figures {
+    found
+        .with("classic_latency_ns", latency_us * 1000.0)
+        .with("rtt_mean_ns", latency_us * 2000.0)
+}
+
+/// The count that follows `name` in a heading.
+fn count_after(line: &str, name: &str) -> Option<u64> {
+    let words = line.split_once(name)?.1.split_whitespace();
+    words.map_while(|word| word.parse().ok()).next()
 }
 
 /// The numbers of a line; `None` where a word is none.
@@ -21,17 +42,22 @@ fn numbers(line: &str) -> Option<Vec<f64>> {
 }
 
 /// OSU: `# OSU MPI Latency Test`, then size and value. Latency is half of the mean round trip in µs, bandwidth in MB/s of
-/// 10^6 bytes.
+/// 10^6 bytes. All of it is what the tests of the same names measure here.
 pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
     let (mut title, mut found) = (String::new(), Vec::new());
+    let (mut pairs, mut window) = (1, None);
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
         let bad = |what| bad_line(Format::Osu, number, what);
         if line.starts_with("# OSU MPI") {
-            title = line.to_lowercase();
+            (title, pairs, window) = (line.to_lowercase(), 1, None);
         }
         if line.starts_with("# Size") && !["(us)", "MB/s"].iter().any(|unit| line.contains(unit)) {
             return Err(bad("neither us nor MB/s stands at the column"));
+        }
+        if line.starts_with('#') {
+            pairs = count_after(line, "pairs:").unwrap_or(pairs);
+            window = count_after(line, "window size:").or(window);
         }
         if line.is_empty() || line.starts_with('#') {
             continue;
@@ -40,44 +66,58 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
         let (Some(&size), Some(&value)) = (values.first(), values.get(1)) else {
             return Err(bad("a row has a size and a value"));
         };
-        let size = size as u64;
-        let bandwidth = value * 1e6;
-        let windowed = |test| {
-            let taken = format!("taken as {OSU_WINDOW}, the tool's default");
-            Figures::new(test, "mpi").assuming(Unsaid::Window, taken)
+        let name = osu_name(&title).ok_or_else(|| bad("no heading says which OSU test this is"))?;
+        let under_way = if name.ends_with("_lat") || name.ends_with("_latency") {
+            1
+        } else {
+            window.unwrap_or(OSU_WINDOW)
         };
-        found.push(match title.as_str() {
-            title if title.contains("latency") => {
-                let round_trip_ns = value * 2000.0;
-                Figures::new(tagged_ping_pong(size), "mpi").with("rtt_mean_ns", round_trip_ns)
+        let mut row = figures(name, size as u64, under_way, pairs)
+            .ok_or_else(|| bad("a row has a size and a value"))?;
+        if under_way > 1 {
+            row = row.with("classic_bandwidth_bytes_per_s", value * 1e6);
+            if window.is_none() {
+                row = row.assuming(
+                    Unsaid::Window,
+                    format!("taken as {OSU_WINDOW}, the tool's default"),
+                );
             }
-            title if title.contains("bi-directional") => {
-                windowed(both_ways(size, OSU_WINDOW)).with("bandwidth_bytes_per_s", bandwidth)
-            }
-            title if title.contains("message rate") => {
-                let figures = windowed(stream(size, OSU_WINDOW)).with("bandwidth_bytes_per_s", bandwidth);
-                match values.get(2) {
-                    Some(&rate) => figures.with("rate_msg_per_s", rate),
-                    None => figures,
-                }
-            }
-            title if title.contains("bandwidth") => {
-                windowed(stream(size, OSU_WINDOW)).with("bandwidth_bytes_per_s", bandwidth)
-            }
-            _ => return Err(bad("no heading says which OSU test this is")),
+        } else {
+            row = latency(row, value);
+        }
+        found.push(match values.get(2).filter(|_| name == "osu_mbw_mr") {
+            Some(&rate) => row.with("classic_rate_msg_per_s", rate),
+            None => row,
         });
     }
     Ok(found)
 }
 
+/// The test here that a heading of OSU's names.
+fn osu_name(title: &str) -> Option<&'static str> {
+    let names = [
+        ("multi latency", "osu_multi_lat"),
+        ("multi-thread", ""),
+        ("latency", "osu_latency"),
+        ("bi-directional", "osu_bibw"),
+        ("message rate", "osu_mbw_mr"),
+        ("bandwidth", "osu_bw"),
+    ];
+    let found = names.iter().find(|(words, _)| title.contains(words));
+    found.map(|(_, name)| *name).filter(|name| !name.is_empty())
+}
+
 /// IMB: `# Benchmarking PingPong`, then `#bytes #repetitions t[usec] Mbytes/sec` (PingPong: half of the round trip's
 /// mean) or `#bytes #repetitions Mbytes/sec Msg/sec` (Uniband, Biband). Rows of a time-out are left out.
 pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
-    let (mut benchmark, mut found) = (String::new(), Vec::new());
+    let (mut benchmark, mut processes, mut found) = (String::new(), 2, Vec::new());
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
         if let Some(name) = line.strip_prefix("# Benchmarking ") {
-            benchmark = name.trim().to_owned();
+            (benchmark, processes) = (name.trim().to_owned(), 2);
+        }
+        if line.starts_with("# #processes =") {
+            processes = count_after(line, "=").unwrap_or(2);
         }
         if line.starts_with("#bytes")
             && !["t[usec]", "Mbytes/sec", "t_avg[usec]"]
@@ -104,27 +144,29 @@ pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
             return Err(bad_line(Format::Imb, number, "a row has four numbers"));
         };
         let size = size as u64;
-        let mut figures = match benchmark.as_str() {
-            "PingPong" => Figures::new(tagged_ping_pong(size), "mpi").with("rtt_mean_ns", third * 2000.0),
-            "Uniband" => rates(stream(size, IMB_WINDOW), (third, fourth)),
-            "Biband" => rates(both_ways(size, IMB_WINDOW), (third, fourth)),
-            // What other benchmarks time has no counterpart.
-            _ => continue,
+        let windowed = |name| {
+            let row = figures(name, size, IMB_WINDOW, processes / 2)?
+                .assuming(
+                    Unsaid::Window,
+                    format!("taken as {IMB_WINDOW}, the tool's default"),
+                )
+                .with("classic_bandwidth_bytes_per_s", third * 1e6)
+                .with("classic_rate_msg_per_s", fourth);
+            Some(row)
         };
-        figures.samples = repetitions as u64;
-        found.push(figures);
+        let row = match benchmark.as_str() {
+            "PingPong" => figures("imb_pingpong", size, 1, 1).map(|row| latency(row, third)),
+            "Uniband" => windowed("imb_uniband"),
+            "Biband" => windowed("imb_biband"),
+            // What other benchmarks time has no counterpart.
+            _ => None,
+        };
+        found.extend(row.map(|mut row| {
+            row.samples = repetitions as u64;
+            row
+        }));
     }
     Ok(found)
-}
-
-fn rates(test: Test, (megabytes, messages): (f64, f64)) -> Figures {
-    Figures::new(test, "mpi")
-        .assuming(
-            Unsaid::Window,
-            format!("taken as {IMB_WINDOW}, the tool's default"),
-        )
-        .with("bandwidth_bytes_per_s", megabytes * 1e6)
-        .with("rate_msg_per_s", messages)
 }
 
 #[cfg(test)]
@@ -136,10 +178,33 @@ mod tests {
         let text = "# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n1                       0.25\n1024     0.75\n";
         let found = osu(text).unwrap();
         assert_eq!(found.len(), 2);
-        assert_eq!(found[1].figures, [("rtt_mean_ns", 1500.0)]);
-        assert_eq!(found[1].test.size_bytes(), 1024);
+        assert_eq!(
+            found[1].figures,
+            [("classic_latency_ns", 750.0), ("rtt_mean_ns", 1500.0)]
+        );
+        assert_eq!(
+            (found[1].test.name(), found[1].test.size_bytes()),
+            ("osu_latency", 1024)
+        );
         let bw = osu("# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n4096  1234.5\n").unwrap();
-        assert_eq!(bw[0].figures, [("bandwidth_bytes_per_s", 1.2345e9)]);
+        assert_eq!(bw[0].figures, [("classic_bandwidth_bytes_per_s", 1.2345e9)]);
+        assert_eq!((bw[0].test.name(), bw[0].assumed.len()), ("osu_bw", 1));
+        let pairs = osu(
+            "# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n# [ pairs: 3 ] [ window size: 16 ]\n\
+             # Size                  MB/s        Messages/s\n8  10.5  1312500.5\n",
+        );
+        let pairs = &pairs.unwrap()[0];
+        assert_eq!(
+            (pairs.test.name(), pairs.test.window(), pairs.ranks.len()),
+            ("osu_mbw_mr", 16, 6)
+        );
+        assert_eq!(
+            (pairs.figures[1], pairs.assumed.len()),
+            (("classic_rate_msg_per_s", 1312500.5), 0)
+        );
+        let several = osu("# OSU MPI Multi Latency Test v7.4\n# Size  Latency (us)\n8  1.5\n").unwrap();
+        assert_eq!(several[0].test.name(), "osu_multi_lat");
+        assert!(osu("# OSU MPI Multi-threaded Latency Test\n8  1.5\n").is_err());
         assert!(matches!(
             osu("# OSU MPI Latency Test\n1 x\n"),
             Err(ImportError::Line { line: 2, .. })
@@ -148,7 +213,10 @@ mod tests {
         assert!(matches!(other_unit, Err(ImportError::Line { line: 2, .. })));
         let two =
             format!("{text}# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n4096  1234.5\n");
-        assert_eq!(osu(&two).unwrap()[2].figures[0].0, "bandwidth_bytes_per_s");
+        assert_eq!(
+            osu(&two).unwrap()[2].figures[0].0,
+            "classic_bandwidth_bytes_per_s"
+        );
         assert!(matches!(osu("1 2\n"), Err(ImportError::Line { line: 1, .. })));
     }
 
@@ -157,11 +225,16 @@ mod tests {
         let text = "# Benchmarking PingPong \n# #processes = 2 \n       #bytes #repetitions      t[usec]   Mbytes/sec\n            8         1000         0.31        25.62\n\n# Benchmarking Uniband\n 8 100 50.5 6312500\n# Benchmarking Bcast\n 8 100 1 2\n";
         let found = imb(text).unwrap();
         assert_eq!(found.len(), 2);
-        assert_eq!(found[0].figures, [("rtt_mean_ns", 620.0)]);
+        assert_eq!(
+            found[0].figures,
+            [("classic_latency_ns", 310.0), ("rtt_mean_ns", 620.0)]
+        );
         assert_eq!(
             (found[0].samples, found[1].figures[1]),
-            (1000, ("rate_msg_per_s", 6312500.0))
+            (1000, ("classic_rate_msg_per_s", 6312500.0))
         );
+        let four = imb("# Benchmarking Biband\n# #processes = 4\n 8 100 50.5 6312500\n").unwrap();
+        assert_eq!((four[0].test.name(), four[0].ranks.len()), ("imb_biband", 4));
         let late =
             imb("# Benchmarking PingPong\n8 100 0.31 25.6\n16 time-out.; Time limit is over\n").unwrap();
         assert_eq!(late.len(), 1);

@@ -66,6 +66,7 @@ pub(super) struct Assumed {
 pub(super) fn test_named(name: &str, size_bytes: u64, layout: Layout, under_way: u64) -> Option<Test> {
     let fields = serde_json::json!({
         "test": name, "size_bytes": size_bytes, "layout": layout, "window_msgs": under_way, "outstanding_ops": under_way,
+        "buffers": "single",
     });
     Deserialize::deserialize(&fields).ok()
 }
