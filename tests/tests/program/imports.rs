@@ -4,15 +4,15 @@ use crate::{home, turn};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use wirespeed_schema::run::Remark;
-use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::deadline::{PATIENCE, reached};
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::{Ended, Running};
 use wirespeed_tests::{ports, skip};
 
 /// A tool's two ends (`PORT` stands for a free one), what the user says of the output, and what it is read as.
-struct Case {
+struct Case<'a> {
     server: &'static str,
-    client: &'static str,
+    client: &'a str,
     said: &'static str,
     test: &'static str,
     transport: &'static str,
@@ -20,7 +20,7 @@ struct Case {
     figure: &'static str,
 }
 
-const IPERF3: Case = Case {
+const IPERF3: Case<'static> = Case {
     server: "iperf3 -s -1 -p PORT",
     client: "iperf3 -c 127.0.0.1 -p PORT -t 1",
     said: "",
@@ -29,7 +29,7 @@ const IPERF3: Case = Case {
     size_bytes: 128 << 10,
     figure: "bandwidth_bytes_per_s",
 };
-const UCX: Case = Case {
+const UCX: Case<'static> = Case {
     server: "ucx_perftest -p PORT",
     client: "ucx_perftest 127.0.0.1 -p PORT -t tag_lat -n 1000",
     said: "--test tag_lat",
@@ -39,7 +39,7 @@ const UCX: Case = Case {
     figure: "rtt_mean_ns",
 };
 
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<Case<'static>> {
     vec![
         IPERF3,
         Case {
@@ -150,6 +150,64 @@ fn what_other_tools_print_is_read() {
         let typed = home.run("import typed.txt");
         let is_json = printed.starts_with('{');
         assert_eq!(typed.code, Some(if is_json { 2 } else { 0 }), "{typed}");
+    }
+    home.assert_nothing_left(PATIENCE);
+}
+
+/// What is printed in the form of msgrate, and read again, are the cases that were measured, with the very figures.
+#[test]
+fn the_text_of_msgrate_is_read_as_the_cases_that_printed_it() {
+    let _turn = turn();
+    let home = home();
+    for (form, name) in [("", "text"), ("-o", "lines")] {
+        let line = format!("msgrate --format classic {form} -i 16 --ranks 3 -p 2 --output ours.json");
+        let printed = home.run(&line).code(0).stdout;
+        home.write("theirs.txt", &printed);
+        // The original's ranks are always those of a job of MPI.
+        let line = "compare theirs.txt ours.json --across transport,group --json";
+        let ended = home.run(line).code(4);
+        let found: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        let rows = found["sections"]["comparison"]["rows"].as_array().unwrap();
+        assert_eq!(rows.len(), 4, "{name}: {printed}\n{ended}");
+        for row in rows {
+            assert_eq!(row["tag"], "classic_rate_msg_per_s", "{name}: {row}");
+            let ratio = row["ratio"].as_f64().unwrap();
+            assert!((ratio - 1.0).abs() < 1e-6, "{name}: {row}");
+        }
+    }
+    home.assert_nothing_left(PATIENCE);
+}
+
+/// Tests of ucx_perftest, measured by it and here by the same command line, are one question.
+#[test]
+fn a_result_of_ucx_perftest_is_compared_with_that_of_the_same_command_line() {
+    let _turn = turn();
+    let home = home();
+    if Command::new("ucx_perftest").arg("-h").output().is_err() {
+        return skip("ucx_perftest is not installed");
+    }
+    for words in [
+        "-t am_bw -x posix -d memory",
+        "-t ucp_am_bw -s 4096",
+        "-t ucp_put_lat",
+        "-t stream_bw",
+        "-t tag_sync_lat",
+    ] {
+        let case = Case {
+            server: "ucx_perftest -p PORT",
+            client: &format!("ucx_perftest 127.0.0.1 -p PORT {words} -n 1000"),
+            ..UCX
+        };
+        let printed = output(&home, &case).stdout;
+        home.write("theirs.txt", &format!("$ {}\n{printed}", case.client));
+        let port = ports::free(1);
+        let server = home.start(format!("perftest -p {port}").split_whitespace());
+        let line = format!("perftest 127.0.0.1 -p {port} {words} -n 1000 --output ours.json");
+        assert!(reached(PATIENCE, || home.run(&line).code == Some(0)), "{line}");
+        server.end(PATIENCE).code(0);
+        let ended = home.run("compare theirs.txt ours.json --allow-inconclusive");
+        let met = ended.code == Some(0) || ended.code == Some(3);
+        assert!(met, "{words}: {ended}");
     }
     home.assert_nothing_left(PATIENCE);
 }

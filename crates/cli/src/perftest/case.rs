@@ -76,17 +76,13 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
     let iterations = iterations(options)?;
     set("iters", iterations.to_string());
     set("warmup", warmup(options, iterations, common.generation)?);
-    // Transports of ours have one way that suits tests of UCP, and it is the plan's.
-    let is_known = original.api == Api::Uct || via.transport == "ucp";
-    let default = || ucx::default_layout(options, original, header, size_bytes);
-    if let Some(layout) = via.layout.or_else(|| default().filter(|_| is_known)) {
+    let default = || default_layout(&via.transport, options, original, (header, size_bytes));
+    if let Some(layout) = via.layout.or_else(default) {
         set("layout", layout.to_owned());
     }
     if takes(original.test, "window") {
-        set(
-            "window",
-            window(options, (original, size), common.generation)?.to_string(),
-        );
+        let credits = window(options, (original, size), common.generation)?;
+        set("window", credits.to_string());
     }
     if takes(original.test, "outstanding") {
         let count = outstanding(options, original, common.generation)?;
@@ -116,7 +112,6 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
             _ => return Err(job_too_small(*ranks, threads)),
         },
     }
-    let shape = shape(pieces, header, stride);
     Ok(Asked {
         original,
         percentile_rank: percentile_rank(options)?,
@@ -125,11 +120,22 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
             options: map_of(
                 via.options
                     .into_iter()
-                    .chain(shape)
+                    .chain(shape(pieces, header, stride))
                     .map(|(name, value)| (name, vec![value])),
             ),
         },
     })
+}
+
+/// The layout where `-D` does not say it. Of tests of UCP over transports of ours the plan knows it.
+fn default_layout(
+    transport: &str,
+    options: &TestArgs,
+    original: &Original,
+    (header, size_bytes): (u64, u64),
+) -> Option<&'static str> {
+    let is_known = original.api == Api::Uct || transport == "ucp";
+    is_known.then(|| ucx::default_layout(options, original, header, size_bytes))?
 }
 
 /// The transport's options that say how a message is made up.

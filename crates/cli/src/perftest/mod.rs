@@ -5,12 +5,12 @@
 
 mod batch;
 mod case;
-#[cfg(test)]
-mod imported;
 mod live;
 mod numbers;
 mod options;
 mod server;
+#[cfg(test)]
+mod tests;
 mod tests_asked;
 mod ucx;
 mod unplanned;

@@ -6,6 +6,7 @@ use super::section::Difference;
 use super::verdict::Sides;
 use crate::checks::{host_remarks, is_of_disturbed_machine};
 use crate::curve::section::offered_per_s;
+use crate::import::IMPORTED;
 use crate::labels::{beside, label_of};
 use crate::names::{Identity, alike, identity, typed, varying};
 use crate::tags::{self, HEADLINES};
@@ -263,9 +264,11 @@ pub(crate) fn trust(side: &'static str, case: &CaseResult, question: &Question) 
 }
 
 /// What stands for a headline where results of other tools have none.
-const INSTEAD: [&str; 4] = [
-    "rtt_mean_ns",
-    "completion_mean_ns",
+const INSTEAD: [&str; 2] = ["rtt_mean_ns", "completion_mean_ns"];
+
+/// What is compared with a result of another tool where its own figure is known of both: ours are of the median iteration.
+const THEIRS: [&str; 3] = [
+    "classic_latency_ns",
     "classic_rate_msg_per_s",
     "classic_bandwidth_bytes_per_s",
 ];
@@ -280,7 +283,13 @@ fn tags_of(a: &CaseResult, b: &CaseResult, question: &Question) -> Result<Vec<&'
         // A rate that is offered is the question, not the answer.
         let offered = (offered_per_s(a).is_some() && offered_per_s(b).is_some()).then_some(OFFERED);
         let headlines = HEADLINES.iter().map(|(tag, _, _)| *tag);
-        let headline = offered.into_iter().chain(headlines).chain(INSTEAD).find(both);
+        let is_imported = |case: &CaseResult| case.remarks.iter().any(|remark| remark.code == IMPORTED);
+        let theirs = THEIRS
+            .iter()
+            .copied()
+            .filter(|_| is_imported(a) || is_imported(b));
+        let all = offered.into_iter().chain(theirs).chain(headlines).chain(INSTEAD);
+        let headline = all.into_iter().find(both);
         return Ok(headline.into_iter().collect());
     }
     let mut found = Vec::new();

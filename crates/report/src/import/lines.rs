@@ -152,7 +152,10 @@ fn smb_figures(counts: [f64; COUNTS.len()], pattern: &str, rate: f64) -> Option<
     let test: Test = Deserialize::deserialize(&fields).ok()?;
     let ranks = (2.0..=RANKS_MAX).contains(&ranks).then_some(ranks as usize)?;
     let ranks = vec![RankSpec::new(Role::Neighbour); ranks];
-    let mut figures = Figures::of_job(test, ranks).with("classic_rate_msg_per_s", rate);
+    let mut figures = Figures::of_job(test, ranks)
+        .with("classic_rate_msg_per_s", rate)
+        .with("rate_msg_per_s", rate)
+        .with("bandwidth_bytes_per_s", rate * size);
     figures.samples = (iterations * messages) as u64;
     Some(figures)
 }
@@ -210,7 +213,12 @@ mod tests {
     #[test]
     fn msgrate_lines_and_the_workers_log_are_read() {
         let found = smb("8 6 4096 128 8 8388608 1 1000000.0 2000000.0 3000000.0 4000000.0 \n").unwrap();
-        assert_eq!(found[0].figures, [("classic_rate_msg_per_s", 1_000_000.0)]);
+        let rates = [
+            ("classic_rate_msg_per_s", 1e6),
+            ("rate_msg_per_s", 1e6),
+            ("bandwidth_bytes_per_s", 8e6),
+        ];
+        assert_eq!(found[0].figures, rates);
         let patterns = found.iter().map(|row| match &row.test {
             Test::Msgrate(test) => (test.pattern.name(), test.peers, row.ranks.len()),
             other => panic!("{}", other.name()),

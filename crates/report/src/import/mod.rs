@@ -28,6 +28,8 @@ use wirespeed_schema::version::DOCUMENT_VERSION;
 pub const FILE_BYTES_MAX: usize = 64 << 20;
 /// What stands where a file does not say when or through what it measured.
 pub const UNKNOWN: &str = "unknown";
+/// The remark of every case that another tool measured.
+pub const IMPORTED: &str = "imported";
 /// Most cases of one file.
 const CASES_MAX: usize = 10_000;
 
@@ -400,7 +402,7 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
     };
     result.remarks.push(wirespeed_schema::run::Remark {
         severity: Severity::Note,
-        code: "imported".to_owned(),
+        code: IMPORTED.to_owned(),
         message: format!(
             "as {} states it{streams}; nothing is known of its clock or disturbances",
             format.name()

@@ -28,6 +28,20 @@ fn latency(found: Figures, latency_us: f64) -> Figures {
         .with("rtt_mean_ns", latency_us * 2000.0)
 }
 
+/// A bandwidth of 10^6 bytes a second and perhaps a rate, of all iterations together: the original's figures, which stand for
+/// ours, too.
+fn bandwidth(found: Figures, megabytes: f64, messages: Option<f64>) -> Figures {
+    let found = found
+        .with("classic_bandwidth_bytes_per_s", megabytes * 1e6)
+        .with("bandwidth_bytes_per_s", megabytes * 1e6);
+    match messages {
+        Some(rate) => found
+            .with("classic_rate_msg_per_s", rate)
+            .with("rate_msg_per_s", rate),
+        None => found,
+    }
+}
+
 /// The count that follows `name` in a heading.
 fn count_after(line: &str, name: &str) -> Option<u64> {
     let words = line.split_once(name)?.1.split_whitespace();
@@ -75,7 +89,8 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
         let mut row = figures(name, size as u64, under_way, pairs)
             .ok_or_else(|| bad("a row has a size and a value"))?;
         if under_way > 1 {
-            row = row.with("classic_bandwidth_bytes_per_s", value * 1e6);
+            let rate = values.get(2).copied().filter(|_| name == "osu_mbw_mr");
+            row = bandwidth(row, value, rate);
             if window.is_none() {
                 row = row.assuming(
                     Unsaid::Window,
@@ -85,10 +100,7 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
         } else {
             row = latency(row, value);
         }
-        found.push(match values.get(2).filter(|_| name == "osu_mbw_mr") {
-            Some(&rate) => row.with("classic_rate_msg_per_s", rate),
-            None => row,
-        });
+        found.push(row);
     }
     Ok(found)
 }
@@ -145,14 +157,13 @@ pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
         };
         let size = size as u64;
         let windowed = |name| {
-            let row = figures(name, size, IMB_WINDOW, processes / 2)?
-                .assuming(
-                    Unsaid::Window,
-                    format!("taken as {IMB_WINDOW}, the tool's default"),
-                )
-                .with("classic_bandwidth_bytes_per_s", third * 1e6)
-                .with("classic_rate_msg_per_s", fourth);
-            Some(row)
+            let taken = format!("taken as {IMB_WINDOW}, the tool's default");
+            let row = figures(name, size, IMB_WINDOW, processes / 2)?;
+            Some(bandwidth(
+                row.assuming(Unsaid::Window, taken),
+                third,
+                Some(fourth),
+            ))
         };
         let row = match benchmark.as_str() {
             "PingPong" => figures("imb_pingpong", size, 1, 1).map(|row| latency(row, third)),
@@ -187,7 +198,13 @@ mod tests {
             ("osu_latency", 1024)
         );
         let bw = osu("# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n4096  1234.5\n").unwrap();
-        assert_eq!(bw[0].figures, [("classic_bandwidth_bytes_per_s", 1.2345e9)]);
+        assert_eq!(
+            bw[0].figures,
+            [
+                ("classic_bandwidth_bytes_per_s", 1.2345e9),
+                ("bandwidth_bytes_per_s", 1.2345e9)
+            ]
+        );
         assert_eq!((bw[0].test.name(), bw[0].assumed.len()), ("osu_bw", 1));
         let pairs = osu(
             "# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n# [ pairs: 3 ] [ window size: 16 ]\n\
@@ -199,7 +216,7 @@ mod tests {
             ("osu_mbw_mr", 16, 6)
         );
         assert_eq!(
-            (pairs.figures[1], pairs.assumed.len()),
+            (pairs.figures[2], pairs.assumed.len()),
             (("classic_rate_msg_per_s", 1312500.5), 0)
         );
         let several = osu("# OSU MPI Multi Latency Test v7.4\n# Size  Latency (us)\n8  1.5\n").unwrap();
@@ -230,7 +247,7 @@ mod tests {
             [("classic_latency_ns", 310.0), ("rtt_mean_ns", 620.0)]
         );
         assert_eq!(
-            (found[0].samples, found[1].figures[1]),
+            (found[0].samples, found[1].figures[2]),
             (1000, ("classic_rate_msg_per_s", 6312500.0))
         );
         let four = imb("# Benchmarking Biband\n# #processes = 4\n 8 100 50.5 6312500\n").unwrap();

@@ -78,7 +78,10 @@ fn real_outputs_give_the_figures_that_stand_in_them() {
             .filter(|case| case.case.test.name() == name)
             .count()
     };
-    assert_eq!((of("tag_lat"), of("am_bw"), of("am_bibw")), (6, 6, 6));
+    assert_eq!(
+        (of("imb_pingpong"), of("imb_uniband"), of("imb_biband")),
+        (6, 6, 6)
+    );
     assert_eq!(figure(&imb, 3, "rtt_mean_ns"), 6960.0);
     // A rate beside a bandwidth of 0.00.
     assert!(!imb.cases[6].metrics.contains_key("bandwidth_bytes_per_s"));
