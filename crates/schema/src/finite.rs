@@ -79,4 +79,13 @@ mod tests {
         assert_eq!(Finite::new(1.5).unwrap().get(), 1.5);
         assert!(serde_json::from_str::<Finite>("1e999").is_err());
     }
+
+    #[test]
+    fn nought_has_either_sign() {
+        let of = |value| Finite::new(value).unwrap().is_zero();
+        assert_eq!(
+            [of(0.0), of(-0.0), of(1.0), of(-1e-300)],
+            [true, true, false, false]
+        );
+    }
 }

@@ -381,4 +381,13 @@ mod tests {
         pair.values.push(Finite::default());
         assert_eq!(pair.failure(), None);
     }
+
+    #[test]
+    fn units_have_names_or_numbers() {
+        let section = MeshSection {
+            units: vec!["node7".to_owned()],
+            ..MeshSection::default()
+        };
+        assert_eq!([section.unit_name(0), section.unit_name(1)], ["node7", "unit1"]);
+    }
 }

@@ -351,3 +351,16 @@ pub enum Event {
         error: Option<String>,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_a_finite_number() {
+        let metric = Metric::of(1.5, 7).unwrap();
+        assert_eq!((metric.value.get(), metric.samples, metric.lower), (1.5, 7, None));
+        assert_eq!(Metric::of(f64::NAN, 7), None);
+        assert_eq!(Metric::of(f64::INFINITY, 7), None);
+    }
+}

@@ -477,4 +477,14 @@ mod tests {
             let _ = (parse_size(&input), parse_duration_ns(&input), parse_count(&input), expand_list(&input));
         }
     }
+
+    #[test]
+    fn numbers_of_protocols_are_digits_and_nothing_else() {
+        for (text, expected) in [("0", Some(0)), ("42", Some(42)), ("007", Some(7))] {
+            assert_eq!(parse_digits(text), expected, "{text}");
+        }
+        for wrong in ["", "+2", "-1", " 2", "2 ", "1e3", "0x1", "18446744073709551616"] {
+            assert_eq!(parse_digits(wrong), None, "{wrong:?}");
+        }
+    }
 }

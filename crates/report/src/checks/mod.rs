@@ -180,3 +180,27 @@ pub fn is_unreliable(outcomes: &[Outcome]) -> bool {
             .is_some_and(|delivery| delivery == "unreliable")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_one_code_the_gravest_speaks_wherever_it_stands() {
+        let finding = |severity, weight: f64| Finding {
+            severity,
+            code: "noise",
+            weight,
+            message: format!("{weight}"),
+            remedy: "none",
+        };
+        let (note, warning) = (Severity::Note, Severity::Warning);
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+            let all = [(note, 9.0), (warning, 2.0), (warning, 1.0)];
+            let found = fold(order.map(|at| finding(all[at].0, all[at].1)).into());
+            let told = &found[0];
+            assert_eq!((found.len(), told.severity), (1, warning), "{order:?}");
+            assert!(told.message.starts_with('2'), "{order:?}: {}", told.message);
+        }
+    }
+}

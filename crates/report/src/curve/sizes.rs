@@ -426,4 +426,26 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn models_give_times_and_residuals() {
+        let line = Model::Line {
+            latency_ns: 100.0,
+            bandwidth_bytes_per_s: 2e9,
+        };
+        let proportional = Model::Proportional {
+            bandwidth_bytes_per_s: 2e9,
+        };
+        let flat = Model::Flat { latency_ns: 100.0 };
+        let times = [line, proportional, flat].map(|model| model.time_ns(1000.0));
+        assert_eq!(times, [600.0, 500.0, 100.0]);
+        let point = |time_ns| SizePoint {
+            size_bytes: 1000,
+            time_ns,
+            uncertainty_ratio: None,
+        };
+        // A fifth more and a fifth less than was measured.
+        let residual = flat.residual_ratio(&[point(100.0 / 1.2), point(100.0 / 0.8)]);
+        assert!((residual - 0.2).abs() < 1e-12, "{residual}");
+    }
 }

@@ -282,4 +282,11 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_nearest_rank_of_few_values() {
+        let of = |p| nearest_rank(&mut [5.0, 1.0, 4.0, 2.0, 3.0], p);
+        assert_eq!([0.0, 0.2, 0.21, 0.5, 1.0].map(of), [1.0, 1.0, 2.0, 3.0, 5.0]);
+        assert!(nearest_rank(&mut [], 0.5).is_nan());
+    }
 }

@@ -322,3 +322,27 @@ pub static KINDS: [Kind; 27] = [
         ..BULK
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suites_repeat_as_often_as_they_are_documented_to() {
+        let repeats = |name: &str, size: u64| {
+            let kind = KINDS.iter().find(|kind| kind.name == name)?;
+            Some(kind.repeats?(size))
+        };
+        for (size, expected) in [
+            (0, (1000, 100)),
+            (8, (1000, 100)),
+            (40_960, (1000, 100)),
+            (1 << 20, (40, 10)),
+            (64 << 20, (1, 10)),
+        ] {
+            assert_eq!(repeats("imb_uniband", size), Some(expected), "IMB, {size} B");
+        }
+        assert_eq!(repeats("osu_bw", 8192), Some((100, 10)));
+        assert_eq!(repeats("osu_bw", 8193), Some((20, 2)));
+    }
+}

@@ -95,3 +95,19 @@ fn parse_cpus(text: &str) -> Result<Vec<Option<u32>>, PlanError> {
     }
     Ok(cpus)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_count_their_cpus_not_their_numbers() {
+        let count = |text: &str| parse_cpus(text).ok().map(|cpus| cpus.len());
+        assert_eq!(count("2-5,none,0"), Some(6));
+        assert_eq!(count(&format!("{}-{}", CPUS_MAX, CPUS_MAX + 1)), Some(2));
+        assert_eq!(count(&format!("0-{}", CPUS_MAX - 1)), Some(CPUS_MAX as usize));
+        for wrong in [&format!("0-{CPUS_MAX}"), "5-2", "1-", "-1", "a", ""] {
+            assert_eq!(count(wrong), None, "{wrong}");
+        }
+    }
+}

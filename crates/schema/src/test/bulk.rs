@@ -132,3 +132,14 @@ impl Parameters for Bulk {
         own.into_iter().chain(pace).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_holds_connections_and_blocks_outstanding() {
+        let bulk = Bulk::new(1 << 20, 1 << 30, 3, 4);
+        assert_eq!((bulk.variant().as_str(), bulk.window()), ("3 x 4", 12));
+    }
+}

@@ -111,3 +111,18 @@ impl Parameters for Hub {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_a_round_trip_is_a_way_where_both_ways_carry_the_same() {
+        let mut hub = Hub::new(64, Layout::Short);
+        assert!(hub.is_symmetric());
+        hub.reply_bytes = Some(0);
+        assert!(!hub.is_symmetric());
+        hub.reply_bytes = Some(64);
+        assert!(hub.is_symmetric());
+    }
+}
