@@ -1,10 +1,9 @@
 //! Lines of sockperf, Sandia's msgrate and of the workers' log.
 
+use super::told::test_of;
 use super::{Figures, Format, ImportError, UNKNOWN, Unsaid, bad_line, ping_pong};
-use serde::Deserialize;
 use wirespeed_schema::HistogramData;
 use wirespeed_schema::case::{RankSpec, Role};
-use wirespeed_schema::test::Test;
 
 /// Size of sockperf's messages unless its command, which its output does not repeat, says otherwise.
 const SOCKPERF_BYTES: f64 = 14.0;
@@ -145,11 +144,20 @@ fn smb_lines(text: &str) -> Result<Vec<Figures>, ImportError> {
 /// A rate of the whole job, as the test of the same pattern gives it here; none of a job or a message that there cannot be.
 fn smb_figures(counts: [f64; COUNTS.len()], pattern: &str, rate: f64) -> Option<Figures> {
     let [ranks, peers, iterations, messages, size, cache, stride] = counts;
-    let fields = serde_json::json!({
-        "test": "msgrate", "pattern": pattern, "size_bytes": size as u64, "window_msgs": messages as u64, "grid": "ring",
-        "peers": peers as u64, "stride_ranks": stride as u64, "cache_state": "flushed", "cache_bytes": cache as u64,
-    });
-    let test: Test = Deserialize::deserialize(&fields).ok()?;
+    let words = [
+        ("test", "msgrate"),
+        ("pattern", pattern),
+        ("grid", "ring"),
+        ("cache_state", "flushed"),
+    ];
+    let counts = [
+        ("size_bytes", size),
+        ("window_msgs", messages),
+        ("peers", peers),
+        ("stride_ranks", stride),
+        ("cache_bytes", cache),
+    ];
+    let test = test_of(&words, &counts.map(|(name, count)| (name, count as u64)))?;
     let ranks = (2.0..=RANKS_MAX).contains(&ranks).then_some(ranks as usize)?;
     let ranks = vec![RankSpec::new(Role::Neighbour); ranks];
     let mut figures = Figures::of_job(test, ranks)
@@ -196,6 +204,7 @@ pub fn workers(text: &str) -> Result<Vec<Figures>, ImportError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed_schema::test::Test;
 
     #[test]
     fn sockperf_halves_are_doubled() {

@@ -64,11 +64,25 @@ pub(super) struct Assumed {
 
 /// A test by its name with a size, a layout, and how many may be under way; `None` for one that other tools do not have.
 pub(super) fn test_named(name: &str, size_bytes: u64, layout: Layout, under_way: u64) -> Option<Test> {
-    let fields = serde_json::json!({
-        "test": name, "size_bytes": size_bytes, "layout": layout, "window_msgs": under_way, "outstanding_ops": under_way,
-        "buffers": "single",
-    });
-    Deserialize::deserialize(&fields).ok()
+    let words = [("test", name), ("layout", layout.name()), ("buffers", "single")];
+    let numbers = [
+        ("size_bytes", size_bytes),
+        ("window_msgs", under_way),
+        ("outstanding_ops", under_way),
+    ];
+    test_of(&words, &numbers)
+}
+
+/// A test of these fields, as documents have them; those of other tests are left out.
+pub(super) fn test_of(words: &[(&str, &str)], numbers: &[(&str, u64)]) -> Option<Test> {
+    let mut fields = serde_json::Map::new();
+    for (name, word) in words {
+        fields.insert((*name).to_owned(), (*word).into());
+    }
+    for (name, number) in numbers {
+        fields.insert((*name).to_owned(), (*number).into());
+    }
+    Deserialize::deserialize(&serde_json::Value::Object(fields)).ok()
 }
 
 /// Put what the user says in the place of what the file does not say. Errors where the file says it.

@@ -4,7 +4,6 @@
 use super::ucx::layout_named;
 use crate::perftest::{HEADER_BYTES, Original, original};
 use std::collections::BTreeMap;
-use wirespeed_schema::order::map_of;
 use wirespeed_schema::test::Layout;
 use wirespeed_schema::units::parse_size;
 
@@ -34,14 +33,14 @@ pub(super) struct Typed {
 impl Typed {
     /// Read a line such as `$ ucx_perftest host -t tag_lat -s64 -v`; none where it asks for no test.
     pub fn read(line: &str) -> Option<Typed> {
-        let words: Vec<&str> = line.split_once("ucx_perftest")?.1.split_whitespace().collect();
+        let mut words = line.split_once("ucx_perftest")?.1.split_whitespace().peekable();
         let mut typed = Typed::default();
-        for (at, word) in words.iter().enumerate() {
+        while let Some(word) = words.next() {
             let Some((letter, glued)) = word.strip_prefix('-').and_then(|rest| rest.split_at_checked(1))
             else {
                 continue;
             };
-            let next = words.get(at + 1).copied().unwrap_or_default();
+            let next = words.peek().copied().unwrap_or_default();
             typed.take(letter, if glued.is_empty() { next } else { glued });
         }
         typed.test.map(|_| typed)
@@ -73,8 +72,6 @@ impl Typed {
     /// Options of transport `uct` or `ucp` that make a case the test `original`, with a header of `header` bytes.
     pub fn options(&self, original: &Original, header: u64) -> BTreeMap<String, String> {
         let [tl, device] = &self.device;
-        let own = original.options.iter();
-        let own = own.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let header = (header != HEADER_BYTES).then(|| header.to_string());
         let asked = [
             ("tl", tl.clone()),
@@ -82,14 +79,23 @@ impl Typed {
             ("header", header),
             ("register", self.registered.then(|| "yes".to_owned())),
         ];
-        let asked = asked.into_iter();
-        map_of(own.chain(asked.filter_map(|(name, value)| Some((name.to_owned(), value?)))))
+        let mut options = BTreeMap::new();
+        for (name, value) in original.options {
+            options.insert((*name).to_owned(), (*value).to_owned());
+        }
+        for (name, value) in asked {
+            if let Some(value) = value {
+                options.insert(name.to_owned(), value);
+            }
+        }
+        options
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed_schema::order::map_of;
 
     #[test]
     fn a_command_line_is_read_as_the_tool_reads_it() {
