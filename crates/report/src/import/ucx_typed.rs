@@ -7,12 +7,15 @@ use std::collections::BTreeMap;
 use wirespeed_schema::test::Layout;
 use wirespeed_schema::units::parse_size;
 
+/// The size of a message where nobody asks for one.
+const SIZE_BYTES: u64 = 8;
+
 /// What was typed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Typed {
     /// `-t`.
     pub test: Option<&'static Original>,
-    /// `-s`, where it is one size.
+    /// `-s`, or the default without it; none where it is more than one size.
     pub size_bytes: Option<u64>,
     /// `-D`.
     pub layout: Option<Layout>,
@@ -34,7 +37,10 @@ impl Typed {
     /// Read a line such as `$ ucx_perftest host -t tag_lat -s64 -v`; none where it asks for no test.
     pub fn read(line: &str) -> Option<Typed> {
         let mut words = line.split_once("ucx_perftest")?.1.split_whitespace().peekable();
-        let mut typed = Typed::default();
+        let mut typed = Typed {
+            size_bytes: Some(SIZE_BYTES),
+            ..Typed::default()
+        };
         while let Some(word) = words.next() {
             let Some((letter, glued)) = word.strip_prefix('-').and_then(|rest| rest.split_at_checked(1))
             else {
@@ -117,6 +123,9 @@ mod tests {
             map_of(expected.map(|(name, value)| (name.to_owned(), value.to_owned())))
         );
         assert!(typed.is_plain());
+        let size = |line: &str| Typed::read(line).unwrap().size_bytes;
+        assert_eq!(size("ucx_perftest -t put_bw"), Some(8), "the tool's default");
+        assert_eq!(size("ucx_perftest -t put_bw -s 8,16"), None);
     }
 
     #[test]
