@@ -3,6 +3,7 @@
 use super::told::test_named;
 use super::{Figures, Format, ImportError, Unsaid, bad_line};
 use wirespeed_schema::case::{RankSpec, Role};
+use wirespeed_schema::plan::takes;
 use wirespeed_schema::test::Layout;
 
 /// Window of the OSU tests unless it was changed; only one of their tables says it.
@@ -81,14 +82,15 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
             return Err(bad("a row has a size and a value"));
         };
         let name = osu_name(&title).ok_or_else(|| bad("no heading says which OSU test this is"))?;
-        let under_way = if name.ends_with("_lat") || name.ends_with("_latency") {
-            1
-        } else {
+        let is_windowed = takes(name, "window");
+        let under_way = if is_windowed {
             window.unwrap_or(OSU_WINDOW)
+        } else {
+            1
         };
         let mut row = figures(name, size as u64, under_way, pairs)
             .ok_or_else(|| bad("a row has a size and a value"))?;
-        if under_way > 1 {
+        if is_windowed {
             let rate = values.get(2).copied().filter(|_| name == "osu_mbw_mr");
             row = bandwidth(row, value, rate);
             if window.is_none() {
@@ -108,15 +110,14 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
 /// The test here that a heading of OSU's names.
 fn osu_name(title: &str) -> Option<&'static str> {
     let names = [
-        ("multi latency", "osu_multi_lat"),
-        ("multi-thread", ""),
-        ("latency", "osu_latency"),
-        ("bi-directional", "osu_bibw"),
-        ("message rate", "osu_mbw_mr"),
-        ("bandwidth", "osu_bw"),
+        ("multi latency", Some("osu_multi_lat")),
+        ("multi-thread", None),
+        ("latency", Some("osu_latency")),
+        ("bi-directional", Some("osu_bibw")),
+        ("message rate", Some("osu_mbw_mr")),
+        ("bandwidth", Some("osu_bw")),
     ];
-    let found = names.iter().find(|(words, _)| title.contains(words));
-    found.map(|(_, name)| *name).filter(|name| !name.is_empty())
+    names.iter().find(|(words, _)| title.contains(words))?.1
 }
 
 /// IMB: `# Benchmarking PingPong`, then `#bytes #repetitions t[usec] Mbytes/sec` (PingPong: half of the round trip's
@@ -219,6 +220,10 @@ mod tests {
             (pairs.figures[2], pairs.assumed.len()),
             (("classic_rate_msg_per_s", 1312500.5), 0)
         );
+        let one = osu(
+            "# OSU MPI Multiple Bandwidth / Message Rate Test\n# [ pairs: 1 ] [ window size: 1 ]\n8  10.5  1312500.5\n",
+        );
+        assert_eq!(one.unwrap()[0].figures[0].0, "classic_bandwidth_bytes_per_s");
         let several = osu("# OSU MPI Multi Latency Test v7.4\n# Size  Latency (us)\n8  1.5\n").unwrap();
         assert_eq!(several[0].test.name(), "osu_multi_lat");
         assert!(osu("# OSU MPI Multi-threaded Latency Test\n8  1.5\n").is_err());
