@@ -28,6 +28,7 @@ pub mod perftest;
 pub mod read;
 pub mod render;
 mod schema;
+mod smb;
 mod standings;
 pub mod stats;
 pub mod svg;

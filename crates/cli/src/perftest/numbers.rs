@@ -4,14 +4,13 @@
 use super::unplanned::Unplanned;
 use crate::args::{Generation, TestArgs};
 use crate::errors::Failure;
-use wirespeed_report::perftest::{HEADER_BYTES, Original};
+use wirespeed_report::perftest::{HEADER_BYTES, Original, SIZE_BYTES};
 use wirespeed_schema::units;
 
 /// Iterations of a test that only the user ends: the largest count that every reader of JSON keeps exactly.
 const UNLIMITED: u64 = 1 << 53;
 const ITERATIONS: u64 = 1_000_000;
 const WARMUP: u64 = 10_000;
-const SIZE: u64 = 8;
 const THREADS_MAX: u64 = 512;
 /// Most bytes of a message: what the plan would refuse anyway, so that sums of a list cannot overflow.
 const SIZE_MAX: u64 = 1 << 40;
@@ -59,7 +58,7 @@ pub fn header(options: &TestArgs, original: &Original) -> Result<u64, Unplanned>
 /// The sizes of `-s`, one where nobody asks for more.
 fn sizes_asked(options: &TestArgs) -> Result<Vec<u64>, Failure> {
     let Some(text) = &options.size else {
-        return Ok(vec![SIZE]);
+        return Ok(vec![SIZE_BYTES]);
     };
     let remedy = "give sizes from 0 such as 64, 8K or 1MiB; several separated by commas make one message";
     let read = |part: &str| match units::parse_size(part.trim()) {

@@ -153,12 +153,12 @@ fn nothing_in_common(a: &[&CaseResult], b: &[&CaseResult]) -> CompareError {
         .take(100)
         .flat_map(|a| b.iter().take(100).map(move |b| differing(a, b)));
     let nearest = pairs.min_by_key(Vec::len).unwrap_or_default();
-    let typed = |name: &String| name.strip_prefix("options.").unwrap_or(name).to_owned();
+    let bare = |name: &String| name.strip_prefix("options.").unwrap_or(name).to_owned();
     CompareError::NothingInCommon {
         differs: format!("the nearest pair differs in {}", nearest.join(", ")),
         across: match nearest.iter().any(|name| name == "test") {
             true => Vec::new(),
-            false => nearest.iter().map(typed).collect(),
+            false => nearest.iter().map(bare).collect(),
         },
     }
 }

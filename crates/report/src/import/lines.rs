@@ -2,8 +2,10 @@
 
 use super::told::test_of;
 use super::{Figures, Format, ImportError, UNKNOWN, Unsaid, bad_line, ping_pong};
+use crate::smb::{COUNTS, RATES};
 use wirespeed_schema::HistogramData;
 use wirespeed_schema::case::{RankSpec, Role};
+use wirespeed_schema::posted::Pattern;
 
 /// Size of sockperf's messages unless its command, which its output does not repeat, says otherwise.
 const SOCKPERF_BYTES: f64 = 14.0;
@@ -62,26 +64,14 @@ fn after(text: &str, name: &str) -> Option<f64> {
     digits.parse().ok()
 }
 
-/// The title of msgrate's text whose rate is taken.
+/// What only msgrate's text has.
 pub const SMB_RATE: &str = "single direction:";
 
-/// The rates of Sandia's msgrate: how its text titles each, and its pattern here.
-const PATTERNS: [(&str, &str); 4] = [
-    ("single direction", "single"),
-    ("pair-based", "pair"),
-    ("pre-post", "pre-post"),
-    ("all-start", "all-start"),
-];
-/// What its text says before them, in the order of its lines for programs.
-const COUNTS: [&str; 7] = [
-    "job size",
-    "npeers",
-    "niters",
-    "nmsgs",
-    "nbytes",
-    "cache size",
-    "ppn",
-];
+/// Its rates by their titles, and the pattern of each.
+fn patterns() -> impl Iterator<Item = (&'static str, Pattern)> {
+    RATES.into_iter().zip(Pattern::ALL)
+}
+
 /// Most ranks of a job.
 const RANKS_MAX: f64 = 1e6;
 
@@ -103,7 +93,7 @@ fn smb_text(text: &str) -> Result<Vec<Figures>, ImportError> {
         };
         let title = title.trim();
         let place = COUNTS.iter().position(|known| *known == title);
-        let pattern = PATTERNS.iter().find(|(known, _)| *known == title);
+        let pattern = patterns().find(|(known, _)| *known == title);
         if place.is_none() && pattern.is_none() {
             continue;
         }
@@ -111,7 +101,7 @@ fn smb_text(text: &str) -> Result<Vec<Figures>, ImportError> {
         let value = value.map_err(|_| bad_line(Format::Smb, number, "no number after :"))?;
         match (place, pattern) {
             (Some(at), _) => counts[at] = value,
-            (None, Some((_, pattern))) => found.extend(smb_figures(counts, pattern, value)),
+            (None, Some((_, pattern))) => found.extend(smb_figures(counts, pattern.name(), value)),
             (None, None) => {}
         }
     }
@@ -132,11 +122,11 @@ fn smb_lines(text: &str) -> Result<Vec<Figures>, ImportError> {
         let Some((counts, rates)) = values.split_first_chunk::<{ COUNTS.len() }>() else {
             return Err(refused());
         };
-        if rates.len() != PATTERNS.len() {
+        if rates.len() != RATES.len() {
             return Err(refused());
         }
-        let rows = PATTERNS.iter().zip(rates);
-        found.extend(rows.filter_map(|((_, pattern), rate)| smb_figures(*counts, pattern, *rate)));
+        let rows = patterns().zip(rates);
+        found.extend(rows.filter_map(|((_, pattern), rate)| smb_figures(*counts, pattern.name(), *rate)));
     }
     Ok(found)
 }

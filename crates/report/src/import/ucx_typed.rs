@@ -2,13 +2,10 @@
 //! tool's default, and is not made up here.
 
 use super::ucx::layout_named;
-use crate::perftest::{HEADER_BYTES, Original, original};
+use crate::perftest::{HEADER_BYTES, Original, SIZE_BYTES, original};
 use std::collections::BTreeMap;
 use wirespeed_schema::test::Layout;
 use wirespeed_schema::units::parse_size;
-
-/// The size of a message where nobody asks for one.
-const SIZE_BYTES: u64 = 8;
 
 /// What was typed.
 #[derive(Debug, Clone, Default)]

@@ -5,6 +5,8 @@
 use super::{Api, Generation, Original};
 use wirespeed_schema::test::Layout;
 
+/// Size of a message.
+pub const SIZE_BYTES: u64 = 8;
 /// Flow-control window of active messages of the transport layer.
 const WINDOW_TODAY: u64 = 127;
 const WINDOW_2015: u64 = 128;

@@ -7,6 +7,7 @@ mod form;
 mod originals;
 mod section;
 
+pub use defaults::SIZE_BYTES;
 pub use figures::{Figures, Progress};
 pub use form::{Form, box_of};
 pub use originals::{Api, HEADER_BYTES, ORIGINALS, Original, original, original_of};

@@ -2,6 +2,7 @@
 
 use super::style::Style;
 use crate::assemble::unfinished;
+use crate::smb::{COUNTS, RATES};
 use wirespeed_schema::Run;
 use wirespeed_schema::case::Stop;
 use wirespeed_schema::posted::{MsgRate, Pattern};
@@ -63,22 +64,21 @@ pub fn msgrate_classic(run: &Run, _: &Style) -> String {
     let mut text = String::new();
     for point in points(run) {
         let header = [
-            ("job size:", point.ranks as u64),
-            ("npeers:", u64::from(point.test.peers)),
-            ("niters:", point.iterations),
-            ("nmsgs:", point.test.window_msgs),
-            ("nbytes:", point.test.size_bytes),
-            ("cache size:", point.test.cache_bytes),
-            ("ppn:", u64::from(point.test.stride_ranks)),
+            point.ranks as u64,
+            u64::from(point.test.peers),
+            point.iterations,
+            point.test.window_msgs,
+            point.test.size_bytes,
+            point.test.cache_bytes,
+            u64::from(point.test.stride_ranks),
         ];
-        for (name, value) in header {
-            text.push_str(&format!("{name:<12}{value}\n"));
+        for (name, value) in COUNTS.iter().zip(header) {
+            text.push_str(&format!("{:<12}{value}\n", format!("{name}:")));
         }
-        let names = ["single direction:", "pair-based:", "  pre-post:", " all-start:"];
-        for (name, rate) in names.iter().zip(point.rates) {
+        for (name, rate) in RATES.iter().zip(point.rates) {
             if let Some((rate, unfinished)) = rate {
                 let word = unfinished.map(|word| format!(" {word}")).unwrap_or_default();
-                text.push_str(&format!("{name} {rate:.2}{word}\n"));
+                text.push_str(&format!("{name:>10}: {rate:.2}{word}\n"));
             }
         }
     }
