@@ -130,15 +130,11 @@ impl Inbox {
         self.handled.set(self.handled.get() + 1);
     }
 
-    /// Run `progress` with arrivals handed to `on`; how many were, with those that had been kept.
+    /// Run `progress` with arrivals handed to `on`; how many were, with those that had been kept: what arrives behind them is
+    /// kept, too, and handed over with them.
     #[inline(always)]
     pub fn during<H: OnMessage>(&self, on: &mut H, progress: impl FnOnce()) -> Result<usize, LinkError> {
-        let before = if self.kept_count.get() > 0 {
-            self.deliver(on)
-        } else {
-            0
-        };
-        self.handled.set(before);
+        self.handled.set(0);
         // SAFETY: closed below, before anybody else uses `on`.
         unsafe { self.open(on) };
         progress();

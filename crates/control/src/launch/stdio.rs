@@ -73,12 +73,12 @@ pub fn local_address(far: SocketAddr) -> Option<IpAddr> {
 /// The machine that this process runs on: the same for every process that shares its memory, files and network. Programs
 /// in namespaces of their own are on machines of their own.
 pub fn machine() -> String {
-    let mut id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let mut id = wirespeed::host::boot_id().unwrap_or_default();
     for namespace in ["ipc", "mnt", "net", "pid"] {
         let inode = std::fs::read_link(format!("/proc/self/ns/{namespace}"));
         id += &inode.map_or(String::new(), |inode| format!(" {}", inode.display()));
     }
-    id.replace('\n', "")
+    id
 }
 
 #[cfg(test)]

@@ -14,9 +14,8 @@ const WINDOW_2015: u64 = 128;
 const QUEUE_MESSAGES: u64 = 64;
 /// Longest message of which UCP takes a copy on every path.
 const COPIED_BYTES_MAX: u64 = 1024;
-/// Longest active messages of UCP that are better copied, with the engine's header before them, than handed over: where each is
-/// waited for, and where many are under way.
-const SHORT_BYTES_MAX: [u64; 2] = [4096, 1024];
+/// Longest active message of UCP that is better copied, with the engine's header before it, than handed over.
+const SHORT_BYTES_MAX: u64 = 256;
 
 impl Original {
     /// Whether it is on single words of the peer's memory.
@@ -40,12 +39,12 @@ impl Original {
         if self.api == Api::Uct {
             return (!self.is_get()).then_some(Layout::Short);
         }
-        let [waited, under_way] = SHORT_BYTES_MAX;
-        let short = if self.test == "am_lat" { waited } else { under_way };
-        Some(match self.has_header() && plain && size_bytes <= short {
-            true => Layout::Short,
-            false => Layout::Zcopy,
-        })
+        Some(
+            match self.has_header() && plain && size_bytes <= SHORT_BYTES_MAX {
+                true => Layout::Short,
+                false => Layout::Zcopy,
+            },
+        )
     }
 
     /// Operations outstanding where the command line does not say.
@@ -111,10 +110,8 @@ mod tests {
     fn data_are_handed_over_where_they_are_but_short_messages_that_are_plain() {
         let rows = [
             ("ucp_am_lat", 8, true, Some(Layout::Short)),
-            ("ucp_am_lat", 4096, true, Some(Layout::Short)),
-            ("ucp_am_lat", 4097, true, Some(Layout::Zcopy)),
-            ("ucp_am_bw", 1024, true, Some(Layout::Short)),
-            ("ucp_am_bw", 1025, true, Some(Layout::Zcopy)),
+            ("ucp_am_lat", 256, true, Some(Layout::Short)),
+            ("ucp_am_lat", 257, true, Some(Layout::Zcopy)),
             ("ucp_am_bibw", 8, false, Some(Layout::Zcopy)),
             ("ucp_put_bw", 8, true, Some(Layout::Zcopy)),
             ("ucp_get", 8, true, Some(Layout::Zcopy)),

@@ -22,10 +22,15 @@ use wirespeed_schema::test::Layout;
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
 
-/// Bytes of long messages that are fetched at once, two messages at least: enough to keep a path busy, and little enough to
-/// stay in a core's own caches until they are handed over. Those that announced themselves meanwhile wait.
+/// Bytes of long messages that are fetched at once: little enough to stay in a core's own caches until they are handed over.
+/// Those that announced themselves meanwhile wait.
 const FETCHED_BYTES_MAX: usize = 256 << 10;
-const FETCHED_LEAST: usize = 2;
+/// Messages that are fetched at once however long they are. A CPU of the same machine copies one after the other; a path to
+/// another machine would be idle between them.
+const FETCHED_NEAR: usize = 1;
+const FETCHED_FAR: usize = 2;
+/// Bytes in front of the buffer of zero-copy messages, for a header; the buffer begins a page.
+const IN_FRONT_AT: usize = 4096;
 /// Operations under way at once.
 const UNDER_WAY: u64 = 256;
 /// Least message that is provided for.
@@ -48,6 +53,7 @@ struct Shared {
     /// Messages that announced themselves and are not fetched yet, and those that are being fetched.
     announced: RefCell<VecDeque<Announced>>,
     fetched: Cell<usize>,
+    fetched_least: Cell<usize>,
     fetched_bytes: Cell<usize>,
     /// Where messages are copied once more before they are handed over, if they are.
     copy: UnsafeCell<Vec<u8>>,
@@ -161,22 +167,24 @@ fn announce(
     sys::UCS_INPROGRESS
 }
 
-/// Fetch what announced itself, as far as it may be fetched now. Outside of UCX's callbacks.
+/// Fetch what announced itself, as far as it may be fetched now; whether to look at the inbox again, for a message that is
+/// whole already, or a fault. Outside of UCX's callbacks.
 #[cold]
 #[inline(never)]
-fn cold_fetch(shared: &Shared) {
+fn cold_fetch(shared: &Shared) -> bool {
     loop {
         let mut announced = shared.announced.borrow_mut();
         let bytes = shared.fetched_bytes.get();
-        let fits =
-            |next: &&Announced| shared.fetched.get() < FETCHED_LEAST || bytes + next.len <= FETCHED_BYTES_MAX;
+        let least = shared.fetched_least.get();
+        let fits = |next: &&Announced| shared.fetched.get() < least || bytes + next.len <= FETCHED_BYTES_MAX;
         if announced.front().filter(fits).is_none() {
-            return;
+            return false;
         }
         let Some(next) = announced.pop_front() else {
-            return;
+            return false;
         };
         drop(announced);
+        let under_way = shared.fetched.get();
         shared.begin_fetch(next.len);
         // SAFETY: plain data, all-zero is valid; the mask says what is in it.
         let mut parameters: sys::ucp_request_param_t = unsafe { std::mem::zeroed() };
@@ -192,7 +200,12 @@ fn cold_fetch(shared: &Shared) {
             shared.inbox.is_whole(next.place);
         } else if let Some(status) = super::link_worker::failed(request) {
             let fault = cold_error("ucp_am_recv_data_nbx", status);
-            return shared.inbox.cold_fault(fault);
+            shared.inbox.cold_fault(fault);
+            return true;
+        }
+        // Where UCX copies at once, what is in the caches is handed over before the next message takes its place there.
+        if shared.fetched.get() <= under_way {
+            return true;
         }
     }
 }
@@ -265,8 +278,9 @@ pub fn open<R: MessageRunner>(
     let zcopy = ctx.needs.buffer_bytes > 0 && ctx.case.test.layout() == Some(Layout::Zcopy);
     let (buffer, handle) = match zcopy {
         true => {
-            let (bytes, handle) = allocate(&context, options, ctx.needs.buffer_bytes)?;
-            (Some(bytes), handle)
+            let len = ctx.needs.buffer_bytes;
+            let (bytes, handle) = allocate(&context, options, IN_FRONT_AT + len)?;
+            (Some(bytes.slice(IN_FRONT_AT, len)), handle)
         }
         false => (None, std::ptr::null_mut()),
     };
@@ -275,13 +289,13 @@ pub fn open<R: MessageRunner>(
     } else {
         size.min(COPIED_BYTES_MAX as usize)
     };
-    let direct = Sends::new(loaded, UNDER_WAY, 0).with_headers(header_bytes);
+    let direct = Sends::new(&worker, UNDER_WAY, 0).with_headers(header_bytes);
     let (spans, apart) = pieces(ctx, options, &context, zcopy.then_some(direct.places()))?;
     let mut port = UcpMessages {
         flush: Flush::new(&worker),
         endpoints: Vec::new(),
+        copied: Sends::new(&worker, UNDER_WAY, header_bytes + copied),
         worker,
-        copied: Sends::new(loaded, UNDER_WAY, header_bytes + copied),
         direct,
         buffer,
         handle: options.register.then_some(handle),
@@ -290,6 +304,7 @@ pub fn open<R: MessageRunner>(
         handler: callback::<Nobody>(options.receive_copy),
         copies: options.receive_copy,
         listed: options.lists()[1],
+        puts_in_front: header_bytes == HEADER_BYTES && !options.lists()[1],
         spans,
         apart,
         send: loaded.ucx.ucp_am_send_nbx,
@@ -301,6 +316,9 @@ pub fn open<R: MessageRunner>(
     let workers = [port.worker.clone()];
     port.endpoints = connect(ctx, options, &workers, Exposed::default())?;
     drop(workers);
+    if port.endpoints.iter().any(|to| to.is_far) {
+        port.shared.fetched_least.set(FETCHED_FAR);
+    }
     Ok(runner.run(port))
 }
 
@@ -337,6 +355,7 @@ fn share(
         places: Box::default(),
         announced: RefCell::new(VecDeque::with_capacity(places)),
         fetched: Cell::new(0),
+        fetched_least: Cell::new(FETCHED_NEAR),
         fetched_bytes: Cell::new(0),
         copy: UnsafeCell::new(vec![0; copy_bytes]),
     });
@@ -373,6 +392,8 @@ pub struct UcpMessages {
     copies: bool,
     /// Data are handed over as lists.
     listed: bool,
+    /// The header may be the last bytes in front of zero-copy data.
+    puts_in_front: bool,
     spans: Spans,
     apart: Option<Apart<sys::ucp_mem_h>>,
     send: Send,
@@ -420,20 +441,10 @@ impl UcpMessages {
         Ok(())
     }
 
-    /// Move what is under way, and fetch what announced itself.
+    /// Fetch what announced itself: after what arrived was handed over, whose room is then the first that is taken.
     #[inline(always)]
-    fn progress(&self) {
-        self.worker.progress();
-        if !self.shared.announced.borrow().is_empty() {
-            cold_fetch(&self.shared);
-        }
-    }
-
-    #[inline(always)]
-    fn trouble(&self) -> Result<(), LinkError> {
-        self.worker.trouble()?;
-        self.copied.trouble()?;
-        self.direct.trouble()
+    fn fetch(&self) -> bool {
+        !self.shared.announced.borrow().is_empty() && cold_fetch(&self.shared)
     }
 
     #[inline(always)]
@@ -498,8 +509,21 @@ impl MessagePort for UcpMessages {
         };
         let to = &self.endpoints[peer];
         self.direct.post("ucp_am_send_nbx", |room, parameters| {
-            let header = room.header(header);
             let (mut data, mut count): (*const c_void, usize) = (at.cast(), len);
+            let mut header_bytes = self.shared.header_bytes;
+            // Nothing under way reads what is in front of the buffer.
+            let in_front =
+                offset == 0 && len <= IN_FRONT_BYTES_MAX && self.puts_in_front && self.direct.is_empty();
+            let header = if in_front {
+                let front = at.wrapping_sub(HEADER_BYTES);
+                // SAFETY: the end of the bytes in front of the buffer, which are this port's alone; see above.
+                unsafe { front.cast::<u64>().write_unaligned(header) };
+                (data, count) = (front.cast_const().cast(), HEADER_BYTES + len);
+                header_bytes = 0;
+                null()
+            } else {
+                room.header(header)
+            };
             let mut handle = self.handle;
             if self.listed && self.spans.are_of(len) {
                 let mut first = at;
@@ -523,7 +547,7 @@ impl MessagePort for UcpMessages {
                     to.ep,
                     to.slot_there,
                     header,
-                    self.shared.header_bytes,
+                    header_bytes,
                     data,
                     count,
                     parameters,
@@ -544,8 +568,11 @@ impl MessagePort for UcpMessages {
     #[inline(always)]
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         self.listen::<H>()?;
-        let handled = self.shared.inbox.during(on, || self.progress())?;
-        self.trouble()?;
+        let mut handled = self.shared.inbox.during(on, || self.worker.progress())?;
+        while self.fetch() {
+            handled += self.shared.inbox.during(on, || ())?;
+        }
+        self.worker.trouble()?;
         Ok(handled)
     }
 
@@ -567,8 +594,9 @@ impl MessagePort for UcpMessages {
     fn flush(&mut self) -> Result<bool, LinkError> {
         // Also without sends: a peer's connection may need our answers. What arrives is kept: there is no handler.
         let flushed = self.flush.step(&self.worker)?;
-        self.progress();
-        self.trouble()?;
+        self.worker.progress();
+        self.fetch();
+        self.worker.trouble()?;
         let done = flushed && self.copied.is_empty() && self.direct.is_empty();
         self.shared.inbox.fault().map_or(Ok(done), Err)
     }

@@ -51,9 +51,9 @@ pub fn open<R: OneSidedRunner>(
         loaded,
         flush: Flush::new(&worker),
         endpoints,
+        uncounted: Sends::new(&worker, UNDER_WAY, copied),
+        counted: Sends::new(&worker, needs.window_msgs.saturating_add(1), WORD_BYTES),
         worker,
-        uncounted: Sends::new(loaded, UNDER_WAY, copied),
-        counted: Sends::new(loaded, needs.window_msgs.saturating_add(1), WORD_BYTES),
         fetched: (0..needs.fetch_slots.max(1))
             .map(|_| UnsafeCell::new(0))
             .collect(),
@@ -312,9 +312,7 @@ impl OneSidedPort for UcpOneSided {
             return Ok(());
         }
         self.worker.progress();
-        self.worker.trouble()?;
-        self.uncounted.trouble()?;
-        self.counted.trouble()
+        self.worker.trouble()
     }
 
     #[inline(always)]

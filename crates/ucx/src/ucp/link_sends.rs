@@ -2,12 +2,11 @@
 //!
 //! UCX reads data, headers and lists until an operation is complete, so each has a place here that stays.
 
-use super::link_worker::{failed, refused};
-use crate::link_status::cold_error;
+use super::link_worker::{Trouble, Worker, failed, refused};
 use crate::options::{HEADER_BYTES, IOV_MAX};
 use crate::order::Order;
 use crate::pieces::Spans;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use wirespeed::transport::port::{LinkError, Post};
 use wirespeed_ucx_sys as sys;
@@ -34,7 +33,7 @@ pub struct Sends {
     headers: UnsafeCell<Vec<u8>>,
     header_bytes: usize,
     order: Order,
-    failed: Cell<sys::ucs_status_t>,
+    trouble: Trouble,
 }
 
 /// The place of an operation that is about to be posted.
@@ -55,7 +54,7 @@ unsafe extern "C" fn finished(request: *mut c_void, status: sys::ucs_status_t, p
         (&*place.list, place.number)
     };
     if status < 0 {
-        list.failed.set(status);
+        list.trouble.cold_note(status);
     }
     list.order.finish(number);
     // SAFETY: UCX's request, given back once.
@@ -103,8 +102,8 @@ impl Room<'_> {
 }
 
 impl Sends {
-    /// For `under_way` operations, each with `copy_bytes` for a copy of its data.
-    pub fn new(loaded: &'static Loaded, under_way: u64, copy_bytes: usize) -> Box<Self> {
+    /// For `under_way` operations of `worker`, which is told what goes wrong, each with `copy_bytes` for a copy of its data.
+    pub fn new(worker: &Worker, under_way: u64, copy_bytes: usize) -> Box<Self> {
         let fit = match copy_bytes {
             0 => u64::MAX,
             bytes => (COPIES_BYTES_MAX / bytes).max(4) as u64,
@@ -125,14 +124,14 @@ impl Sends {
         };
         let places = order.places();
         let mut list = Box::new(Sends {
-            loaded,
+            loaded: worker.context.loaded,
             places: (0..places).map(|_| place()).collect(),
             copies: UnsafeCell::new(vec![0; places * copy_bytes]),
             copy_bytes,
             headers: UnsafeCell::default(),
             header_bytes: 0,
             order,
-            failed: Cell::new(sys::UCS_OK),
+            trouble: worker.noted(),
         });
         let address: *const Sends = &raw const *list;
         for place in &mut list.places {
@@ -211,14 +210,5 @@ impl Sends {
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
-    }
-
-    /// Whether one of them failed.
-    #[inline(always)]
-    pub fn trouble(&self) -> Result<(), LinkError> {
-        match self.failed.get() {
-            sys::UCS_OK => Ok(()),
-            status => Err(cold_error("an operation under way", status)),
-        }
     }
 }

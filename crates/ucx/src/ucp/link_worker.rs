@@ -11,6 +11,7 @@ use std::ffi::{CString, c_uint, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicI8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use wirespeed::host::boot_id;
 use wirespeed::transport::cancel::Cancel;
 use wirespeed::transport::port::{LinkError, Post};
 use wirespeed::transport::{Connect, ConnectError};
@@ -96,6 +97,25 @@ impl Waker {
     }
 }
 
+/// The first error that UCX reported about an endpoint or an operation under way; 0 for none.
+#[derive(Default)]
+pub struct Trouble(Arc<AtomicI8>);
+
+impl Trouble {
+    /// The same one.
+    pub fn shared(&self) -> Trouble {
+        Trouble(self.0.clone())
+    }
+
+    /// Something failed.
+    #[cold]
+    pub fn cold_note(&self, status: sys::ucs_status_t) {
+        let _ = self
+            .0
+            .compare_exchange(0, status, Ordering::AcqRel, Ordering::Relaxed);
+    }
+}
+
 /// A worker of UCP: what makes progress.
 pub struct Worker {
     /// What it belongs to.
@@ -105,8 +125,7 @@ pub struct Worker {
     progress: unsafe extern "C" fn(sys::ucp_worker_h) -> c_uint,
     waker: Arc<Waker>,
     sleeps: bool,
-    /// The first error that UCX reported about an endpoint; 0 for none.
-    trouble: Box<AtomicI8>,
+    trouble: Trouble,
 }
 
 // SAFETY: as for `Context`.
@@ -139,7 +158,7 @@ impl Worker {
             worker,
             waker,
             sleeps,
-            trouble: Box::new(AtomicI8::new(0)),
+            trouble: Trouble::default(),
         }))
     }
 
@@ -168,12 +187,17 @@ impl Worker {
         Ok(())
     }
 
-    /// The first error that UCX reported about an endpoint.
+    /// Where the first error is noted that UCX reports.
+    pub fn noted(&self) -> Trouble {
+        self.trouble.shared()
+    }
+
+    /// The first error that UCX reported about an endpoint or an operation under way.
     #[inline(always)]
     pub fn trouble(&self) -> Result<(), LinkError> {
-        match self.trouble.load(Ordering::Relaxed) {
+        match self.trouble.0.load(Ordering::Relaxed) {
             0 => Ok(()),
-            status => Err(crate::link_status::cold_error("an endpoint", status)),
+            status => Err(crate::link_status::cold_error("an operation under way", status)),
         }
     }
 
@@ -201,11 +225,10 @@ impl Drop for Worker {
 }
 
 /// # Safety
-/// UCX calls it with the flag that the endpoint was given.
+/// UCX calls it with what the endpoint was given, the worker's.
 unsafe extern "C" fn note_trouble(trouble: *mut c_void, _ep: sys::ucp_ep_h, status: sys::ucs_status_t) {
-    // SAFETY: the flag lives as long as the worker.
-    let trouble = unsafe { &*trouble.cast::<AtomicI8>() };
-    let _ = trouble.compare_exchange(0, status, Ordering::AcqRel, Ordering::Relaxed);
+    // SAFETY: it lives as long as the worker.
+    unsafe { &*trouble.cast::<Trouble>() }.cold_note(status);
 }
 
 /// A flush of a worker: everything that was posted before it has left, or taken effect.
@@ -270,6 +293,8 @@ impl Drop for Flush {
 #[derive(Debug, Serialize, Deserialize)]
 struct Address {
     ucx: String,
+    /// The machine, where it has a name.
+    machine: Option<String>,
     /// One for all peers, or one for each.
     workers: Vec<Vec<u8>>,
     peers: Vec<u32>,
@@ -296,6 +321,8 @@ pub struct Endpoint {
     pub ep: sys::ucp_ep_h,
     /// The place that this rank has in the peer's list.
     pub slot_there: c_uint,
+    /// The peer is on another machine.
+    pub is_far: bool,
     /// The peer's region.
     pub region: Region,
     /// Its key; null for none.
@@ -360,6 +387,7 @@ pub fn connect(
     let loaded = workers.first().map(|w| w.context.loaded);
     let own = Address {
         ucx: loaded.map(|l| l.version.to_string()).unwrap_or_default(),
+        machine: boot_id().ok(),
         workers: workers.iter().map(|w| w.address()).collect::<Result<_, _>>()?,
         peers: ctx.peers.to_vec(),
         region_base: exposed.base,
@@ -393,6 +421,7 @@ pub fn connect(
         let worker = &workers[slot.min(workers.len() - 1)];
         let mut endpoint = reach(worker, options, address)?;
         endpoint.slot_there = there as c_uint;
+        endpoint.is_far = theirs.machine != own.machine;
         endpoint.region = Region::new(theirs.region_base, theirs.region_bytes);
         if !theirs.region_key.is_empty() {
             unpack(&mut endpoint, &theirs.region_key)?;
@@ -428,7 +457,7 @@ fn reach(worker: &Arc<Worker>, options: &UcpOptions, address: &[u8]) -> Result<E
     };
     parameters.err_handler = sys::ucp_err_handler_t {
         cb: Some(note_trouble),
-        arg: (&raw const *worker.trouble).cast_mut().cast(),
+        arg: (&raw const worker.trouble).cast_mut().cast(),
     };
     let mut ep = null_mut();
     // SAFETY: a live worker, whole parameters, the address of a worker of the same release, a place to write to.
@@ -438,6 +467,7 @@ fn reach(worker: &Arc<Worker>, options: &UcpOptions, address: &[u8]) -> Result<E
         worker: worker.clone(),
         ep,
         slot_there: 0,
+        is_far: false,
         region: Region::default(),
         rkey: null_mut(),
         forced: options.peer_errors,

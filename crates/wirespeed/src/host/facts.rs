@@ -6,6 +6,12 @@ use super::offload::offloads;
 use std::collections::BTreeMap;
 use wirespeed_schema::order::map_of;
 
+/// The kernel's random name for this boot: the same for every process of a machine, whatever its namespaces.
+pub fn boot_id() -> std::io::Result<String> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    Ok(id.trim().to_owned())
+}
+
 /// Kernel settings, by their sysctl names.
 const SYSCTLS: &[&str] = &[
     "kernel.io_uring_disabled",

@@ -25,7 +25,7 @@ pub use caches::cache_bytes;
 pub use crash::tell_of_crashes;
 pub use disturbance::Probe;
 pub use error::HostError;
-pub use facts::is_interface_name;
+pub use facts::{boot_id, is_interface_name};
 pub(crate) use fingerprint::recent_fingerprint;
 pub use fingerprint::{FingerprintOptions, fingerprint};
 pub(crate) use memory::zeroed_bytes;

@@ -6,7 +6,7 @@
 
 use super::bootstrap::Bootstrap;
 use super::error::ConnectError;
-use crate::host::{allowed_cpus, format_cpu_list, parse_cpu_list};
+use crate::host::{allowed_cpus, boot_id, format_cpu_list, parse_cpu_list};
 use crate::load::Measuring;
 use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_schema::case::{Case, IdlePolicy, Role};
@@ -119,8 +119,7 @@ impl Seat {
         };
         Seat {
             // Whoever has no kernel to ask shares a machine with all others who have none.
-            machine: std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
-                .map_or_else(|_| NONE.to_owned(), |id| id.trim().to_owned()),
+            machine: boot_id().unwrap_or_else(|_| NONE.to_owned()),
             ranks: usize::from(spec.role != Role::Idle),
             cpus: spec.cpu.map_or(allowed, |cpu| vec![cpu]),
             load_threads: usize::try_from(threads).unwrap_or(usize::MAX).min(THREADS_MAX),

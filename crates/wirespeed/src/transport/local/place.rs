@@ -1,5 +1,6 @@
 //! Where a rank is: enough to tell whether two ranks can see the same memory.
 
+use crate::host::boot_id;
 use crate::transport::ConnectError;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,7 @@ impl Place {
             .and_then(|(_, rest)| rest.split_whitespace().nth(19)?.parse().ok())
             .ok_or_else(|| ConnectError::Other("/proc/self/stat has no start time".into()))?;
         Ok(Place {
-            boot: read("/proc/sys/kernel/random/boot_id")?.trim().to_owned(),
+            boot: boot_id().map_err(|e| ConnectError::os("the kernel's name of this boot", e))?,
             pid_namespace: std::fs::read_link(namespace)
                 .map_err(|e| ConnectError::os(namespace, e))?
                 .to_string_lossy()
