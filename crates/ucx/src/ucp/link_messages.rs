@@ -275,15 +275,8 @@ pub fn open<R: MessageRunner>(
             shared: &raw const *shared,
         })
         .collect();
-    let zcopy = ctx.needs.buffer_bytes > 0 && ctx.case.test.layout() == Some(Layout::Zcopy);
-    let (buffer, handle) = match zcopy {
-        true => {
-            let len = ctx.needs.buffer_bytes;
-            let (bytes, handle) = allocate(&context, options, IN_FRONT_AT + len)?;
-            (Some(bytes.slice(IN_FRONT_AT, len)), handle)
-        }
-        false => (None, std::ptr::null_mut()),
-    };
+    let (buffer, handle) = zero_copy_buffer(ctx, options, &context)?.unzip();
+    let zcopy = buffer.is_some();
     let copied = if zcopy {
         SMALLEST
     } else {
@@ -298,7 +291,7 @@ pub fn open<R: MessageRunner>(
         worker,
         direct,
         buffer,
-        handle: options.register.then_some(handle),
+        handle: handle.filter(|_| options.register),
         froms,
         shared,
         handler: callback::<Nobody>(options.receive_copy),
@@ -320,6 +313,20 @@ pub fn open<R: MessageRunner>(
         port.shared.fetched_least.set(FETCHED_FAR);
     }
     Ok(runner.run(port))
+}
+
+/// Memory for zero-copy messages and UCX's handle of it, where the case has such messages.
+fn zero_copy_buffer(
+    ctx: &Connect,
+    options: &UcpOptions,
+    context: &Arc<Context>,
+) -> Result<Option<(SharedBytes, sys::ucp_mem_h)>, ConnectError> {
+    let len = ctx.needs.buffer_bytes;
+    if len == 0 || ctx.case.test.layout() != Some(Layout::Zcopy) {
+        return Ok(None);
+    }
+    let (bytes, handle) = allocate(context, options, IN_FRONT_AT + len)?;
+    Ok(Some((bytes.slice(IN_FRONT_AT, len), handle)))
 }
 
 /// How zero-copy messages are cut, and memory for pieces that lie apart, for so many messages at once; no message is cut
