@@ -313,3 +313,28 @@ pub struct ByteioSection {
     /// Each pair.
     pub pairs: Vec<Pair>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_of_all_sockets_are_compared_with_the_payload() {
+        let connection = |read, written| Connection {
+            socket_read_bytes: read,
+            socket_written_bytes: written,
+            ..Connection::default()
+        };
+        let mut transfer = Transfer {
+            connections: vec![connection(100, 20), connection(60, 0)],
+            payload_bytes: 150,
+            ..Transfer::default()
+        };
+        assert_eq!((transfer.socket_bytes(), transfer.wire_ratio()), (180, Some(1.2)));
+        transfer.payload_bytes = 0;
+        assert_eq!(transfer.wire_ratio(), None, "nothing was moved");
+        transfer.payload_bytes = 150;
+        transfer.connections.clear();
+        assert_eq!(transfer.wire_ratio(), None, "nothing was counted");
+    }
+}

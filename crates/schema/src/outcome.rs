@@ -225,3 +225,26 @@ impl Outcome {
         self.samples.iter().find(|s| s.kind == kind)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_rank_yields_was_not_taken_from_it() {
+        let nothing = serde_json::to_value(Count::default()).unwrap();
+        let document = serde_json::json!({
+            "rank": 0, "role": "source", "stop": "completed", "elapsed_ns": 0, "sent": nothing, "received": nothing,
+            "warmup_operations": 0, "samples": [], "clock": ClockInfo::default(), "idle": "spin",
+            "disturbance": Disturbance { involuntary_switches: 7, ..Disturbance::default() },
+        });
+        let mut outcome: Outcome = serde_json::from_value(document).unwrap();
+        assert_eq!(outcome.cpu_taken(), Some(7));
+        outcome.idle = IdlePolicy::Yield;
+        assert_eq!(outcome.cpu_taken(), None);
+        (outcome.elapsed_ns, outcome.disturbance.observed_ns) = (5, 9);
+        assert_eq!(outcome.observed_ns(), 9);
+        outcome.disturbance.observed_ns = 0;
+        assert_eq!(outcome.observed_ns(), 5);
+    }
+}

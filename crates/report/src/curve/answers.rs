@@ -239,6 +239,27 @@ mod tests {
     }
 
     #[test]
+    fn what_bounds_a_rate_follows_from_how_busy_the_ends_are() {
+        // Two ends: at a million messages a second 1,800 ns of CPU are 0.9 of both.
+        let said = |size: u64, credits: u64, cpu_ns: f64| bounds(&[result(size, credits, 1e6, cpu_ns)]);
+        for (credits, cpu_ns, verdict) in [
+            (10, 2010.0 * BUSY_SHARE, "the CPU bounds it"),
+            (
+                10,
+                1990.0 * BUSY_SHARE,
+                "waiting for credits and wake-ups bounds it",
+            ),
+            (1, 2010.0 * BUSY_SHARE, "the CPU bounds it"),
+            (1, 1990.0 * BUSY_SHARE, "the round trip bounds it"),
+        ] {
+            let said = said(8, credits, cpu_ns);
+            assert!(said[0].ends_with(verdict), "{credits} {cpu_ns}: {said:?}");
+        }
+        assert_eq!(said(SMALL_BYTES, 10, 1.0).len(), 1);
+        assert_eq!(said(SMALL_BYTES + 1, 10, 1.0), Vec::<String>::new());
+    }
+
+    #[test]
     fn sizes_and_credits_rise_as_numbers_do() {
         let sizes = [16 << 10, 256, 1 << 10, 64, 4 << 10];
         let all = sizes.iter().flat_map(|size| {

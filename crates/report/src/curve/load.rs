@@ -284,6 +284,24 @@ mod tests {
     }
 
     #[test]
+    fn responses_that_do_not_rise_have_no_limit() {
+        let at = |offered_per_s, response_ns| LoadPoint {
+            offered_per_s,
+            achieved_per_s: offered_per_s,
+            achieved_upper_per_s: None,
+            messages: 1000,
+            response_ns,
+            response_p99_ns: None,
+        };
+        assert!(fit_at(&[at(1e5, 1.0), at(5e5, 1.0)], 1e6).is_none());
+        assert!(fit_at(&[at(1e5, 2.0), at(5e5, 1.0)], 1e6).is_none());
+        let found = fit_at(&[at(2e5, 1025.0), at(5e5, 1100.0)], 1e6).unwrap();
+        assert!((found.unloaded_ns - 1000.0).abs() < 1e-6, "{found:?}");
+        assert!((found.waiting_ns - 100.0).abs() < 1e-6, "{found:?}");
+        assert!(found.residual_ratio < 1e-9, "{found:?}");
+    }
+
+    #[test]
     fn a_run_of_a_few_messages_is_not_saturated_by_the_end_of_one() {
         let few = LoadPoint {
             offered_per_s: 20.0,

@@ -179,3 +179,56 @@ pub fn load_rows(cases: &[CaseResult]) -> Vec<LoadPoint> {
     rows.order_by(|a, b| a.offered_per_s.total_cmp(&b.offered_per_s));
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assemble::failed_case;
+    use crate::curve::window::InUse;
+    use wirespeed_schema::run::Metric;
+
+    fn result(pace: serde_json::Value, metrics: &[(&str, f64)]) -> CaseResult {
+        let case = serde_json::json!({
+            "test": "am_bw", "size_bytes": 8, "layout": "short", "window_msgs": 4, "transport": "unix",
+            "group": "processes", "ranks": [{"role": "source", "peer": 1}, {"role": "sink", "peer": 0}],
+            "stop": {"by": "duration", "duration_ns": 1_000_000_000u64}, "pace_msg_per_s": pace,
+            "warmup_iterations": 0, "warmup_ns_max": 0, "idle": "spin",
+        });
+        let mut result = failed_case(serde_json::from_value(case).unwrap(), "", None);
+        for (tag, value) in metrics {
+            let metric = Metric::of(*value, 600).unwrap();
+            result.metrics.insert((*tag).to_owned(), metric);
+        }
+        result
+    }
+
+    #[test]
+    fn a_point_is_what_was_offered_and_what_came_of_it() {
+        let figures = [
+            ("rate_msg_per_s", 990.0),
+            ("response_mean_ns", 1500.0),
+            ("response_p99_ns", 4000.0),
+        ];
+        let expected = LoadPoint {
+            offered_per_s: 1000.0,
+            achieved_per_s: 990.0,
+            achieved_upper_per_s: None,
+            messages: 600,
+            response_ns: 1500.0,
+            response_p99_ns: Some(4000.0),
+        };
+        let found = result(1000.into(), &figures);
+        assert_eq!(load_point(&found), Some(expected));
+        assert_eq!(load_rows(&[found]), [expected]);
+        assert_eq!(load_point(&result(serde_json::Value::Null, &figures)), None);
+        assert_eq!(load_point(&result(1000.into(), &figures[1..])), None);
+        assert_eq!(load_point(&result(1000.into(), &figures[..1])), None);
+    }
+
+    #[test]
+    fn a_windows_use_is_a_share_of_it() {
+        let half = result(serde_json::Value::Null, &[("in_flight_mean_msgs", 2.0)]);
+        let used = InUse::of(&half).unwrap();
+        assert_eq!((used.least, used.median, used.most), (0.5, 0.5, 0.5));
+    }
+}

@@ -448,4 +448,75 @@ mod tests {
         let residual = flat.residual_ratio(&[point(100.0 / 1.2), point(100.0 / 0.8)]);
         assert!((residual - 0.2).abs() < 1e-12, "{residual}");
     }
+
+    /// The only piece of an exact law but for errors of `error` in turn up and down.
+    fn piece(error: f64, law: impl Fn(f64) -> f64) -> Segment {
+        let mut points = curve(0.0, 1, law);
+        points.truncate(12);
+        for (point, sign) in points.iter_mut().zip([1.0, -1.0].into_iter().cycle()) {
+            point.time_ns *= 1.0 + sign * error;
+        }
+        let found = segments(&points).unwrap();
+        assert!(found.changes.is_empty(), "{:?}", found.changes);
+        found.pieces[0].clone()
+    }
+
+    #[test]
+    fn a_piece_is_told_by_the_simplest_model_that_it_can_have() {
+        let near = |value: f64, truth: f64| assert!((value / truth - 1.0).abs() < 1e-6, "{value} {truth}");
+        let told = |law: fn(f64) -> f64| piece(0.0, law).model().unwrap();
+        let (
+            Model::Line {
+                latency_ns,
+                bandwidth_bytes_per_s,
+            },
+            residual,
+        ) = told(|s| 1000.0 + s / 2.0)
+        else {
+            panic!("a line");
+        };
+        near(latency_ns, 1000.0);
+        near(bandwidth_bytes_per_s, 2e9);
+        assert!(residual < 1e-6, "{residual}");
+        // No path has a latency below nought.
+        let (
+            Model::Proportional {
+                bandwidth_bytes_per_s,
+            },
+            residual,
+        ) = told(|s| s / 2.0 - 0.2)
+        else {
+            panic!("through the origin");
+        };
+        assert!(
+            (1.95e9..2.2e9).contains(&bandwidth_bytes_per_s),
+            "{bandwidth_bytes_per_s}"
+        );
+        assert!(residual > 1e-3, "{residual}");
+        let (Model::Flat { latency_ns }, _) = told(|s| 700.0 - s / 1e4) else {
+            panic!("no slope");
+        };
+        assert!((698.0..700.0).contains(&latency_ns), "{latency_ns}");
+    }
+
+    #[test]
+    fn residuals_of_a_piece_are_relative() {
+        let found = piece(0.02, |s| 1e6 + s);
+        assert!(
+            (0.015..0.021).contains(&found.residual_ratio),
+            "{}",
+            found.residual_ratio
+        );
+    }
+
+    #[test]
+    fn a_piece_more_has_to_earn_three_parameters() {
+        let costs = Costs {
+            n: 8,
+            squares: vec![vec![1.0; 8]; 8],
+        };
+        let log = 8f64.ln();
+        let found = [&[8][..], &[4, 8], &[2, 5, 8]].map(|ends| costs.criterion(ends));
+        assert_eq!(found, [1.0 + 2.0 * log, 2.0 + 5.0 * log, 3.0 + 8.0 * log]);
+    }
 }

@@ -109,6 +109,11 @@ mod tests {
                 kind.name
             );
             assert_eq!(test.capability(), kind.capability);
+            // `shm` carries no more here.
+            let usual = kind.size_bytes.min(1 << 20);
+            assert_eq!(test.size_bytes(), usual, "{}", kind.name);
+            let sized = super::super::tests::one(&[words, vec![("size", "4")]].concat());
+            assert_eq!(sized.test.size_bytes(), 4, "{}", kind.name);
             let told: Vec<_> = test.values().iter().map(|(parameter, _)| parameter.key).collect();
             for own in kind.takes.iter().flat_map(|group| group.iter()) {
                 let is_told = told.contains(&own.key) || ["layout", "pace"].contains(&own.key);
