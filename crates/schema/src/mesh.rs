@@ -368,7 +368,9 @@ mod tests {
         assert_eq!(short, ["10.0.0.1", "10.0.0.2", "fe80::1", "node4"]);
         let mixed = shortened(&["10.0.0.1:7411", "10.0.0.1:7412", "10.0.0.2:7411", "fe80::2"]);
         assert_eq!(mixed, ["10.0.0.1:7411", "10.0.0.1:7412", "10.0.0.2", "fe80::2"]);
-        assert_eq!(shortened(&["a", "a:7000", ":1"]), ["a", "a:7000", ":1"]);
+        for unlike in [&["a", "a:7000", ":1"][..], &["a:", "db:main", "[::1]"]] {
+            assert_eq!(shortened(unlike), unlike);
+        }
     }
 
     #[test]

@@ -188,6 +188,7 @@ fn backlog(result: &CaseResult) -> Option<String> {
 mod tests {
     use super::*;
     use crate::assemble::failed_case;
+    use wirespeed_schema::run::Repetition;
 
     fn result(size: u64, credits: u64, rate: f64, cpu_ns: f64) -> CaseResult {
         let case = serde_json::json!({
@@ -206,6 +207,38 @@ mod tests {
             result.metrics.insert(tag.into(), metric);
         }
         result
+    }
+
+    /// A run of a million messages a second.
+    fn run(size: u64, cpu_ns: f64) -> Repetition {
+        Repetition {
+            index: 0,
+            outcomes: Vec::new(),
+            metrics: result(size, 10, 1e6, cpu_ns).metrics,
+            setup_ns: 0,
+            overlapping_sessions: 0,
+        }
+    }
+
+    #[test]
+    fn messages_that_back_up_are_told_with_their_bytes() {
+        let backed_up = |messages: f64| {
+            let nothing = serde_json::json!({"messages": 0, "bytes": 0});
+            let document = serde_json::json!({
+                "rank": 0, "role": "source", "stop": "completed", "elapsed_ns": 0, "sent": nothing, "received": nothing,
+                "warmup_operations": 0, "samples": [], "idle": "spin", "disturbance": {},
+                "clock": {"source": "tsc", "cost_ns": 1, "step_ns": 1, "ticks_per_ns": 1, "calibration_error_ppm": 1},
+                "transport_facts": {"unacknowledged_max_msgs": messages.to_string()},
+            });
+            let mut with = run(4096, 1.0);
+            with.outcomes.push(serde_json::from_value(document).unwrap());
+            let mut result = result(4096, 10, 1e6, 1.0);
+            result.repetitions.push(with);
+            backlog(&result)
+        };
+        let said = backed_up(2560.0).unwrap();
+        assert!(said.contains("at most 2560 messages (10 MiB) back up"), "{said}");
+        assert_eq!(backed_up(BACKLOG_MSGS - 1.0), None);
     }
 
     #[test]
@@ -255,6 +288,14 @@ mod tests {
             let said = said(8, credits, cpu_ns);
             assert!(said[0].ends_with(verdict), "{credits} {cpu_ns}: {said:?}");
         }
+        // The ends were busy in one run and idle in the other.
+        let mut both = result(8, 10, 1e6, 1000.0);
+        both.repetitions = [0.5, 1.5].map(|share| run(8, 2000.0 * BUSY_SHARE * share)).into();
+        let said_of_both = bounds(&[both]);
+        assert!(
+            said_of_both[0].ends_with("differs from run to run"),
+            "{said_of_both:?}"
+        );
         assert_eq!(said(SMALL_BYTES, 10, 1.0).len(), 1);
         assert_eq!(said(SMALL_BYTES + 1, 10, 1.0), Vec::<String>::new());
     }

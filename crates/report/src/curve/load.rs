@@ -299,6 +299,11 @@ mod tests {
         assert!((found.unloaded_ns - 1000.0).abs() < 1e-6, "{found:?}");
         assert!((found.waiting_ns - 100.0).abs() < 1e-6, "{found:?}");
         assert!(found.residual_ratio < 1e-9, "{found:?}");
+        // Errors count by their share: the slow points do not outweigh the others.
+        let found = fit_at(&[at(2e5, 1025.0), at(5e5, 1100.0), at(9e5, 4000.0)], 1e6).unwrap();
+        assert!((862.0..863.0).contains(&found.unloaded_ns), "{found:?}");
+        assert!((336.0..336.5).contains(&found.waiting_ns), "{found:?}");
+        assert!((0.0699..0.07).contains(&found.residual_ratio), "{found:?}");
     }
 
     #[test]

@@ -222,6 +222,8 @@ mod tests {
                     prop_assert!(breaks(&rows[at]) && !rows[..at].iter().any(keeps), "{text}: {rows:?}");
                 }
             }
+            let all = !rows.is_empty() && rows.iter().all(is_carried);
+            prop_assert_eq!(all, words.iter().any(|text| text.starts_with("All ")), "{:?}: {:?}", words, rows);
             let unknown = rows.iter().filter(|row| !keeps(row) && !breaks(row)).count();
             prop_assert_eq!(unknown > 0 || rows.is_empty(), words.iter().any(|text| text.contains("is not known at")));
         }

@@ -449,6 +449,19 @@ mod tests {
         assert!((residual - 0.2).abs() < 1e-12, "{residual}");
     }
 
+    #[test]
+    fn only_points_with_a_time_count_and_one_of_each_size() {
+        let point = |size_bytes, time_ns| SizePoint {
+            size_bytes,
+            time_ns,
+            uncertainty_ratio: None,
+        };
+        let bad = [f64::NAN, f64::INFINITY, 0.0, -1.0].map(|time_ns| point(8, time_ns));
+        assert_eq!(in_order(&bad), []);
+        let good = [point(64, 3.0), point(16, 2.0), point(64, 4.0)];
+        assert_eq!(in_order(&good), [point(16, 2.0), point(64, 3.0)]);
+    }
+
     /// The only piece of an exact law but for errors of `error` in turn up and down.
     fn piece(error: f64, law: impl Fn(f64) -> f64) -> Segment {
         let mut points = curve(0.0, 1, law);

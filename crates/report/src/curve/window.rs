@@ -245,6 +245,19 @@ mod tests {
     }
 
     #[test]
+    fn a_window_is_full_where_every_run_had_it_full() {
+        let full = |least| {
+            let used = InUse {
+                least,
+                median: 1.0,
+                most: 1.0,
+            };
+            used.is_full()
+        };
+        assert!(full(WINDOW_FULL_SHARE) && !full(WINDOW_FULL_SHARE - 0.01));
+    }
+
+    #[test]
     fn littles_law_is_held_broken_or_slack() {
         let points = pipe(1e6, 50e-6);
         let found = little(&points, &enough(&points, 0.95).unwrap()).unwrap();

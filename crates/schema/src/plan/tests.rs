@@ -540,3 +540,37 @@ fn builders_keep_what_they_are_given() {
     let plan = Plan::default().with_repeats(3).with_until(until.clone());
     assert_eq!((plan.repeats, plan.until), (3, Some(until)));
 }
+
+#[test]
+fn a_plan_file_has_a_largest_length() {
+    let most = usize::try_from(PLAN_BYTES_MAX).unwrap();
+    for (over, refused) in [(0, false), (1, true), (2, true)] {
+        let cause = parse_plan(&"#".repeat(most + over))
+            .err()
+            .map(|error| error.cause);
+        assert_eq!(cause.is_some(), refused, "{over}: {cause:?}");
+    }
+}
+
+#[test]
+fn what_there_is_is_named_where_no_name_is_near() {
+    let remedy = |known: &[&str]| PlanError::unknown("layout", "x", known).remedy;
+    assert_eq!(remedy(&["short", "zcopy"]), "choose from: short, zcopy");
+    assert_eq!(remedy(&[]), "there is no layout at all");
+}
+
+#[test]
+fn grids_and_neighbours_tell_cases_of_msgrate_apart() {
+    let variant = |pattern: &str, more: &[(&str, &str)]| {
+        let words = [
+            ("test", "msgrate"),
+            ("via", "shm"),
+            ("procs", "2"),
+            ("pattern", pattern),
+        ];
+        one(&[&words[..], more].concat()).test.variant()
+    };
+    assert_eq!(variant("single", &[("cache_state", "hot")]), "single hot");
+    let pair = variant("pair", &[("cache_state", "hot"), ("peers", "1")]);
+    assert!(pair.starts_with("pair ") && pair.ends_with(" p=1 hot"), "{pair}");
+}
