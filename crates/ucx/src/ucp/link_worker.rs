@@ -321,7 +321,7 @@ pub struct Endpoint {
     pub ep: sys::ucp_ep_h,
     /// The place that this rank has in the peer's list.
     pub slot_there: c_uint,
-    /// The peer is on another machine.
+    /// The peer is on another machine, or nobody knows.
     pub is_far: bool,
     /// The peer's region.
     pub region: Region,
@@ -421,7 +421,7 @@ pub fn connect(
         let worker = &workers[slot.min(workers.len() - 1)];
         let mut endpoint = reach(worker, options, address)?;
         endpoint.slot_there = there as c_uint;
-        endpoint.is_far = theirs.machine != own.machine;
+        endpoint.is_far = own.machine.is_none() || theirs.machine != own.machine;
         endpoint.region = Region::new(theirs.region_base, theirs.region_bytes);
         if !theirs.region_key.is_empty() {
             unpack(&mut endpoint, &theirs.region_key)?;
