@@ -130,11 +130,16 @@ impl Inbox {
         self.handled.set(self.handled.get() + 1);
     }
 
-    /// Run `progress` with arrivals handed to `on`; how many were, with those that had been kept: what arrives behind them is
-    /// kept, too, and handed over with them.
+    /// Run `progress` with arrivals handed to `on`; how many were, with those that had been kept. These are handed over first:
+    /// they may leave no room for more.
     #[inline(always)]
     pub fn during<H: OnMessage>(&self, on: &mut H, progress: impl FnOnce()) -> Result<usize, LinkError> {
-        self.handled.set(0);
+        let before = if self.kept_count.get() > 0 {
+            self.deliver(on)
+        } else {
+            0
+        };
+        self.handled.set(before);
         // SAFETY: closed below, before anybody else uses `on`.
         unsafe { self.open(on) };
         progress();
@@ -328,6 +333,18 @@ mod tests {
         assert_eq!(send(&mut seen, 4), 4);
         let headers: Vec<u64> = seen.0.iter().map(|m| m.1).collect();
         assert_eq!(headers, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_poll_of_a_full_inbox_makes_room_before_more_arrives() {
+        let inbox = Inbox::new(8, 1, 1, 8);
+        let mut seen = Seen::default();
+        while !inbox.is_full() {
+            arrive(&inbox, 0, &message(1, b"a"));
+        }
+        let handled = inbox.during(&mut seen, || arrive(&inbox, 0, &message(2, b"b")));
+        assert_eq!(handled, Ok(inbox.places() + 1));
+        assert_eq!(seen.0.last(), Some(&(0, 2, b"b".to_vec())));
     }
 
     #[test]

@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn what_bounds_a_rate_follows_from_how_busy_the_ends_are() {
-        // Two ends: at a million messages a second 1,800 ns of CPU are 0.9 of both.
+        // At a million messages a second 2,000 ns of CPU a message are all that two ends have.
         let said = |size: u64, credits: u64, cpu_ns: f64| bounds(&[result(size, credits, 1e6, cpu_ns)]);
         for (credits, cpu_ns, verdict) in [
             (10, 2010.0 * BUSY_SHARE, "the CPU bounds it"),

@@ -39,12 +39,8 @@ impl Original {
         if self.api == Api::Uct {
             return (!self.is_get()).then_some(Layout::Short);
         }
-        Some(
-            match self.has_header() && plain && size_bytes <= SHORT_BYTES_MAX {
-                true => Layout::Short,
-                false => Layout::Zcopy,
-            },
-        )
+        let is_short = self.has_header() && plain && size_bytes <= SHORT_BYTES_MAX;
+        Some(if is_short { Layout::Short } else { Layout::Zcopy })
     }
 
     /// Operations outstanding where the command line does not say.

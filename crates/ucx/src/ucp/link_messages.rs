@@ -53,7 +53,6 @@ struct Shared {
     /// Messages that announced themselves and are not fetched yet, and those that are being fetched.
     announced: RefCell<VecDeque<Announced>>,
     fetched: Cell<usize>,
-    fetched_least: Cell<usize>,
     fetched_bytes: Cell<usize>,
     /// Where messages are copied once more before they are handed over, if they are.
     copy: UnsafeCell<Vec<u8>>,
@@ -167,15 +166,14 @@ fn announce(
     sys::UCS_INPROGRESS
 }
 
-/// Fetch what announced itself, as far as it may be fetched now; whether to look at the inbox again, for a message that is
-/// whole already, or a fault. Outside of UCX's callbacks.
+/// Fetch what announced itself, as far as it may be fetched now, `least` messages at once; whether to look at the inbox again,
+/// for a message that is whole already, or a fault. Outside of UCX's callbacks.
 #[cold]
 #[inline(never)]
-fn cold_fetch(shared: &Shared) -> bool {
+fn cold_fetch(shared: &Shared, least: usize) -> bool {
     loop {
         let mut announced = shared.announced.borrow_mut();
         let bytes = shared.fetched_bytes.get();
-        let least = shared.fetched_least.get();
         let fits = |next: &&Announced| shared.fetched.get() < least || bytes + next.len <= FETCHED_BYTES_MAX;
         if announced.front().filter(fits).is_none() {
             return false;
@@ -297,6 +295,7 @@ pub fn open<R: MessageRunner>(
         handler: callback::<Nobody>(options.receive_copy),
         copies: options.receive_copy,
         listed: options.lists()[1],
+        fetched_least: FETCHED_NEAR,
         puts_in_front: header_bytes == HEADER_BYTES && !options.lists()[1],
         spans,
         apart,
@@ -310,7 +309,7 @@ pub fn open<R: MessageRunner>(
     port.endpoints = connect(ctx, options, &workers, Exposed::default())?;
     drop(workers);
     if port.endpoints.iter().any(|to| to.is_far) {
-        port.shared.fetched_least.set(FETCHED_FAR);
+        port.fetched_least = FETCHED_FAR;
     }
     Ok(runner.run(port))
 }
@@ -362,7 +361,6 @@ fn share(
         places: Box::default(),
         announced: RefCell::new(VecDeque::with_capacity(places)),
         fetched: Cell::new(0),
-        fetched_least: Cell::new(FETCHED_NEAR),
         fetched_bytes: Cell::new(0),
         copy: UnsafeCell::new(vec![0; copy_bytes]),
     });
@@ -401,6 +399,7 @@ pub struct UcpMessages {
     listed: bool,
     /// The header may be the last bytes in front of zero-copy data.
     puts_in_front: bool,
+    fetched_least: usize,
     spans: Spans,
     apart: Option<Apart<sys::ucp_mem_h>>,
     send: Send,
@@ -451,7 +450,7 @@ impl UcpMessages {
     /// Fetch what announced itself: after what arrived was handed over, whose room is then the first that is taken.
     #[inline(always)]
     fn fetch(&self) -> bool {
-        !self.shared.announced.borrow().is_empty() && cold_fetch(&self.shared)
+        !self.shared.announced.borrow().is_empty() && cold_fetch(&self.shared, self.fetched_least)
     }
 
     #[inline(always)]

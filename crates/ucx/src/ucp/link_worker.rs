@@ -98,15 +98,10 @@ impl Waker {
 }
 
 /// The first error that UCX reported about an endpoint or an operation under way; 0 for none.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Trouble(Arc<AtomicI8>);
 
 impl Trouble {
-    /// The same one.
-    pub fn shared(&self) -> Trouble {
-        Trouble(self.0.clone())
-    }
-
     /// Something failed.
     #[cold]
     pub fn cold_note(&self, status: sys::ucs_status_t) {
@@ -189,7 +184,7 @@ impl Worker {
 
     /// Where the first error is noted that UCX reports.
     pub fn noted(&self) -> Trouble {
-        self.trouble.shared()
+        self.trouble.clone()
     }
 
     /// The first error that UCX reported about an endpoint or an operation under way.
