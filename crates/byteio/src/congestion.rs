@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
 use std::net::TcpStream;
 
 /// What an end can send with.
@@ -35,10 +36,7 @@ fn listed(file: &str) -> Vec<String> {
 
 /// Those of this machine. Whether one is permitted is found out by asking for it on a socket that goes nowhere.
 pub fn here() -> Controls {
-    let may = |name: &String| {
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP));
-        socket.is_ok_and(|socket| socket.set_tcp_congestion(name.as_bytes()).is_ok())
-    };
+    let may = |name: &String| check(name).is_ok();
     Controls {
         usual: listed("tcp_congestion_control")
             .into_iter()
@@ -49,6 +47,12 @@ pub fn here() -> Controls {
             .filter(may)
             .collect(),
     }
+}
+
+/// Whether this process may choose it, as the system says.
+pub fn check(name: &str) -> io::Result<()> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_tcp_congestion(name.as_bytes())
 }
 
 /// What a client asks of its connection. A name that is not loaded already is not looked for: a stranger's word must not

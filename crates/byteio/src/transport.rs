@@ -2,7 +2,7 @@
 //! says where it is. Both together are the options of a transfer, which this reads from them and never makes up.
 
 use crate::client::{
-    ClientOptions, Direction, Moved, Target, TransferError, TransferOptions, Url, Way, measured, offer,
+    Claim, ClientOptions, Direction, Moved, Target, TransferError, TransferOptions, Url, Way, measured, offer,
 };
 use crate::digest::DigestKind;
 use std::sync::Arc;
@@ -238,11 +238,11 @@ fn options(case: &Case, way: Way, words: &Words, service: &Service) -> Result<Tr
             (Direction::Put, _) | (_, "discard") => Target::Discard,
             (_, "map") => Target::Map {
                 path: file()?,
-                overwrite: true,
+                claim: Claim::Measure,
             },
             _ => Target::File {
                 path: file()?,
-                overwrite: true,
+                claim: Claim::Measure,
             },
         },
         source: match direction {
@@ -271,7 +271,7 @@ fn options(case: &Case, way: Way, words: &Words, service: &Service) -> Result<Tr
 /// `file`, if it is as long as the case says.
 fn whole(file: std::path::PathBuf, total_bytes: u64) -> Result<std::path::PathBuf, ConnectError> {
     match std::fs::metadata(&file) {
-        Ok(there) if there.len() == total_bytes => Ok(file),
+        Ok(there) if there.len() >= total_bytes => Ok(file),
         Ok(there) => Err(ConnectError::Other(format!(
             "{} has {} bytes, and the case moves {total_bytes}",
             file.display(),

@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use wirespeed_byteio::client::{Target, Url, Way, transfer};
+use wirespeed_byteio::client::{Claim, Target, Url, Way, transfer};
 use wirespeed_byteio::mime::multipart::{DATA_ID, Related};
 use wirespeed_byteio::soap::write::{Data, response};
 use wirespeed_byteio::soap::{Mechanism, Operation};
@@ -118,7 +118,7 @@ fn outcome(url: Url) -> (Option<String>, bool, u64) {
     options.client.patience = Duration::from_millis(500);
     options.target = Target::File {
         path: out.clone(),
-        overwrite: false,
+        claim: Claim::New,
     };
     let began = Instant::now();
     let moved = transfer(&options, &StopFlag::new(), &|_| ()).unwrap();
@@ -351,4 +351,127 @@ fn lies_about_parts_are_errors() {
         }),
     ];
     are_errors(&lies);
+}
+
+/// What a web server tells of a version: its tag and its date, where it has any, and its bytes.
+type Version = (&'static [&'static str], Vec<u8>);
+
+/// A foreign web server with ranges that serves one version up to so many requests for data, then another.
+fn changing(versions: [Version; 2], after: u32, ranges: bool) -> Url {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (versions, count) = (Arc::new(versions), Arc::new(AtomicU32::new(0)));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (versions, count) = (versions.clone(), count.clone());
+            std::thread::spawn(move || serve_versions(stream, &versions, (&count, after), ranges));
+        }
+    });
+    Url::parse(&format!("http://127.0.0.1:{port}/x")).unwrap()
+}
+
+fn serve_versions(
+    stream: TcpStream,
+    versions: &[Version; 2],
+    (count, after): (&AtomicU32, u32),
+    ranges: bool,
+) -> Option<()> {
+    let mut writer = stream.try_clone().ok()?;
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut head).ok()? == 0 {
+                return None;
+            }
+        }
+        let gets = head.starts_with("GET");
+        let seen = if gets {
+            count.fetch_add(1, Ordering::SeqCst)
+        } else {
+            count.load(Ordering::SeqCst)
+        };
+        let (tells, bytes) = &versions[usize::from(seen >= after)];
+        let asked = head
+            .split("Range: bytes=")
+            .nth(1)
+            .and_then(|rest| rest.split("\r\n").next());
+        let asked = asked.filter(|_| ranges).and_then(|range| range.split_once('-'));
+        let (status, more, body) = match asked {
+            None => ("200 OK", String::new(), &bytes[..]),
+            Some((first, last)) => {
+                let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+                let more = format!("Content-Range: bytes {first}-{last}/{}\r\n", bytes.len());
+                ("206 Partial Content", more, &bytes[first..=last])
+            }
+        };
+        let tells: String = tells.iter().map(|line| format!("{line}\r\n")).collect();
+        let accepts = if ranges { "Accept-Ranges: bytes\r\n" } else { "" };
+        let length = body.len();
+        let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{accepts}{tells}{more}\r\n");
+        writer.write_all(head.as_bytes()).ok()?;
+        if gets {
+            writer.write_all(body).ok()?;
+        }
+    }
+}
+
+/// Blocks of two versions never become one file, wherever the server tells one from the other.
+#[test]
+fn a_resource_that_is_replaced_at_a_foreign_server_is_never_one_file_with_what_was_there() {
+    const NONE: &[&str] = &[];
+    let long = |byte: u8, size: usize| vec![byte; size];
+    let tags: (&[&str], &[&str]) = (&["ETag: \"1\""], &["ETag: \"2\""]);
+    let weak: (&[&str], &[&str]) = (&["ETag: W/\"1\""], &["ETag: W/\"2\""]);
+    let dates: (&[&str], &[&str]) = (
+        &["Last-Modified: Sat, 28 Nov 2026 10:00:00 GMT"],
+        &["Last-Modified: Sat, 28 Nov 2026 10:00:01 GMT"],
+    );
+    for (number, ((before, behind), size)) in [
+        (tags, SIZE),
+        (weak, SIZE),
+        (dates, SIZE),
+        ((NONE, NONE), 2 * SIZE),
+        (tags, 2 * SIZE),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for (after, ranges) in [(1, true), (2, true), (3, true), (2, false)] {
+            let url = changing(
+                [(before, long(b'A', SIZE)), (behind, long(b'B', size))],
+                after,
+                ranges,
+            );
+            let folder = tempfile::tempdir().unwrap();
+            let out = folder.path().join("out");
+            let mut options = get(url, Way::Http);
+            (options.threads, options.depth) = (1, 1);
+            options.target = Target::File {
+                path: out.clone(),
+                claim: Claim::New,
+            };
+            let moved = transfer(&options, &StopFlag::new(), &|_| ()).unwrap();
+            let said = moved.transfer.error.unwrap_or_default();
+            assert!(
+                said.contains("the resource changed"),
+                "{number} after {after}, {ranges}: {said:?}"
+            );
+            assert!(!out.exists());
+        }
+    }
+    // One that stays is read, whatever is told of it.
+    for tells in [tags.0, weak.0, dates.0, NONE] {
+        let same = || (tells, long(b'A', SIZE));
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let mut options = get(changing([same(), same()], 2, true), Way::Http);
+        options.target = Target::File {
+            path: out.clone(),
+            claim: Claim::New,
+        };
+        let moved = transfer(&options, &StopFlag::new(), &|_| ()).unwrap();
+        assert_eq!(moved.transfer.error, None, "{tells:?}");
+        assert!(std::fs::read(&out).unwrap() == long(b'A', SIZE));
+    }
 }

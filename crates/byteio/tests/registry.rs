@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use wirespeed::transport::Service;
 use wirespeed::transport::cancel::{Cancel, CancelReason};
 use wirespeed::{MeasureError, Registry, ThreadBootstrap, measure};
-use wirespeed_byteio::client::{Target, Way};
+use wirespeed_byteio::client::{Claim, Target, Way};
 use wirespeed_byteio::transport::{case_options, join, service};
 use wirespeed_schema::case::{Case, GroupKind, RankSpec, Role, Stop, TransportOptions};
 use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
@@ -201,7 +201,7 @@ fn what_cannot_be_is_refused_before_anything_moves() {
             refused(&get.clone().with_option("destination", "file"), there()).contains("no file is named")
         );
         let mut short = case(way, true);
-        short.test = Test::BulkPut(Bulk::new(BLOCK, SIZE - 1, 1, 1));
+        short.test = Test::BulkPut(Bulk::new(BLOCK, SIZE + 1, 1, 1));
         let put = at(&running, "/new").with_file(folder.path().join("f"));
         assert!(refused(&short, put).contains("the case moves"));
         assert!(!folder.path().join("new").exists(), "what failed changed nothing");
@@ -261,7 +261,7 @@ fn options_survive_being_a_case() {
     options.client.congestion = Some("reno".into());
     options.target = Target::File {
         path: "x".into(),
-        overwrite: true,
+        claim: Claim::Replace,
     };
     let words = case_options(&options);
     assert_eq!(

@@ -435,6 +435,133 @@ fn plain_http_ranges_and_parts() {
 }
 
 #[test]
+fn an_answer_to_head_is_a_head() {
+    let rig = Rig::new(true);
+    for target in [
+        "/f",
+        "/none",
+        "/f?wsdl",
+        "/f?wirespeed=facts",
+        "/f?wirespeed=connection",
+        "/f?digest=crc32c&offset=0&size=4",
+        "/f?digest=crc32c&offset=0&size=99",
+        "/f?digest=x",
+        "/../f",
+    ] {
+        for more in [
+            "",
+            "Range: bytes=2-4\r\n",
+            "Range: bytes=99-\r\n",
+            "If-None-Match: *\r\n",
+            "If-Match: \"x\"\r\n",
+        ] {
+            let ask = |method: &str| format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n{more}\r\n");
+            let (head, get) = (rig.raw(ask("HEAD").as_bytes()), rig.raw(ask("GET").as_bytes()));
+            assert!(head.ends_with("\r\n\r\n"), "{target} {more}: {head}");
+            let line = |answer: &str| answer.lines().next().map(str::to_owned);
+            assert_eq!(line(&head), line(&get), "{target} {more}");
+        }
+    }
+    // What follows on the same connection is the next answer.
+    let both = rig.raw(b"HEAD /none HTTP/1.1\r\n\r\nGET /f HTTP/1.1\r\nConnection: close\r\n\r\n");
+    assert!(
+        both.split("\r\n\r\n")
+            .nth(1)
+            .unwrap()
+            .starts_with("HTTP/1.1 200 OK"),
+        "{both}"
+    );
+}
+
+#[test]
+fn conditions_hold_or_nothing_is_done() {
+    let rig = Rig::new(true);
+    let tag = |name: &str| {
+        let head = rig.raw(format!("HEAD /{name} HTTP/1.1\r\nConnection: close\r\n\r\n").as_bytes());
+        let line = head.lines().find_map(|line| line.strip_prefix("ETag: "));
+        line.unwrap_or_default().to_owned()
+    };
+    let now = tag("f");
+    let get =
+        |more: &str| rig.raw(format!("GET /f HTTP/1.1\r\nConnection: close\r\n{more}\r\n\r\n").as_bytes());
+    for (more, status) in [
+        (format!("If-Match: {now}"), "200"),
+        (format!("If-Match: \"old\", {now}"), "200"),
+        ("If-Match: *".into(), "200"),
+        ("If-Match: \"old\"".into(), "412"),
+        // Weak tags never match strongly, and are as good as strong ones for who reads.
+        (format!("If-Match: W/{now}"), "412"),
+        (format!("If-None-Match: {now}"), "304"),
+        (format!("If-None-Match: W/{now}"), "304"),
+        ("If-None-Match: *".into(), "304"),
+        ("If-None-Match: \"old\"".into(), "200"),
+        (format!("If-Match: \"old\"\r\nIf-None-Match: {now}"), "412"),
+    ] {
+        assert_eq!(&get(&more)[9..12], status, "{more}");
+    }
+    let put = |name: &str, more: &str, body: &str| {
+        let length = body.len();
+        let head = format!(
+            "PUT /{name} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{more}\r\n\r\n{body}"
+        );
+        rig.raw(head.as_bytes())[9..12].to_owned()
+    };
+    for range in ["", "\r\nContent-Range: bytes 0-2/*"] {
+        let now = tag("f");
+        let before = rig.file("f");
+        for bad in [
+            "If-Match: \"old\"".to_owned(),
+            "If-None-Match: *".into(),
+            format!("If-None-Match: {now}"),
+            format!("If-Match: W/{now}"),
+        ] {
+            assert_eq!(put("f", &format!("{bad}{range}"), "bad"), "412", "{bad}");
+            assert_eq!(rig.file("f"), before, "{bad}");
+        }
+        assert_eq!(put("f", &format!("If-Match: {now}{range}"), "new"), "200");
+        assert!(rig.file("f").starts_with("new"));
+    }
+    assert_eq!(put("fresh", "If-Match: *", "bad"), "412");
+    assert_eq!(put("fresh", "If-None-Match: *", "one"), "200");
+    assert_eq!(put("fresh", "If-None-Match: *", "two"), "412");
+    assert_eq!(rig.file("fresh"), "one");
+}
+
+/// Of many that write where there was nothing, or the same version, one does.
+#[test]
+fn one_of_many_conditional_writers_succeeds() {
+    let rig = Rig::new(true);
+    for round in 0..20 {
+        let name = format!("n{round}");
+        let codes: Vec<String> = std::thread::scope(|scope| {
+            let write = |number: usize| {
+                let (rig, name) = (&rig, &name);
+                scope.spawn(move || {
+                    let head = format!("PUT /{name} HTTP/1.1\r\nConnection: close\r\nContent-Length: 1\r\nIf-None-Match: *\r\n\r\n{number}");
+                    rig.raw(head.as_bytes())[9..12].to_owned()
+                })
+            };
+            let writers: Vec<_> = (0..4).map(write).collect();
+            writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+        });
+        assert_eq!(codes.iter().filter(|code| *code == "200").count(), 1, "{codes:?}");
+    }
+}
+
+#[test]
+fn a_congestion_control_that_is_none_is_refused_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = Limits {
+        congestion: Some("nope".into()),
+        ..Limits::default()
+    };
+    let refused = Running::try_with(folder.path(), false, None, limits)
+        .err()
+        .unwrap();
+    assert!(refused.contains("congestion control \"nope\""), "{refused}");
+}
+
+#[test]
 fn clients_that_stall_lose_their_connection_and_nobody_elses() {
     let folder = tempfile::tempdir().unwrap();
     let file = std::fs::File::create(folder.path().join("large")).unwrap();

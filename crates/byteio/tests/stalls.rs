@@ -9,7 +9,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use wirespeed_byteio::client::{Direction, Target, TransferOptions, Way, transfer};
+use wirespeed_byteio::client::{Claim, Direction, Target, TransferOptions, Way, transfer};
 use wirespeed_byteio::digest::DigestKind;
 use wirespeed_byteio::soap::Mechanism;
 use wirespeed_control::StopFlag;
@@ -132,7 +132,7 @@ fn a_get_takes_over_what_a_silent_connection_had() {
         options.digest = Some(DigestKind::Crc32c);
         options.target = Target::File {
             path: out.clone(),
-            overwrite: false,
+            claim: Claim::New,
         };
         let seen = go(&options);
         assert!(std::fs::read(&out).unwrap() == content, "{}", way.name());

@@ -3,8 +3,13 @@
 mod common;
 
 use common::{Running, data, get};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wirespeed_byteio::client::{Direction, Target, TransferOptions, Way, transfer};
+use wirespeed_byteio::client::{Claim, Direction, Target, TransferOptions, Way, transfer};
 use wirespeed_byteio::digest::DigestKind;
 use wirespeed_byteio::soap::Mechanism;
 use wirespeed_control::StopFlag;
@@ -40,11 +45,11 @@ fn every_way_gets_every_byte() {
             let target = match number {
                 1 => Target::Map {
                     path: out.clone(),
-                    overwrite: false,
+                    claim: Claim::New,
                 },
                 _ => Target::File {
                     path: out.clone(),
-                    overwrite: false,
+                    claim: Claim::New,
                 },
             };
             let mut options = get(service.url("/f"), way);
@@ -131,7 +136,7 @@ fn inside_tls_only_whoever_has_the_key_gets_anything() {
         options.client.identity = Some(key.identity().clone());
         options.target = Target::File {
             path: out.clone(),
-            overwrite: false,
+            claim: Claim::New,
         };
         options.digest = Some(DigestKind::Crc32c);
         assert!(go(&options).verified);
@@ -153,6 +158,20 @@ fn empty_resources_and_single_bytes() {
     std::fs::write(folder.path().join("none"), b"").unwrap();
     std::fs::write(folder.path().join("one"), b"x").unwrap();
     let service = Running::start(folder.path(), false, None);
+    let out = folder.path().join("out");
+    let (path, claim) = (out.clone(), Claim::Replace);
+    for target in [
+        Target::File {
+            path: path.clone(),
+            claim,
+        },
+        Target::Map { path, claim },
+    ] {
+        let mut options = get(service.url("/none"), Way::Http);
+        options.target = target;
+        assert_eq!(go(&options).payload_bytes, 0);
+        assert_eq!(std::fs::read(&out).unwrap(), b"");
+    }
     for way in Way::ALL {
         assert_eq!(go(&get(service.url("/none"), way)).payload_bytes, 0);
         assert_eq!(go(&get(service.url("/one"), way)).payload_bytes, 1);
@@ -169,7 +188,7 @@ fn a_stopped_transfer_goes_on_where_it_was() {
     let mut options = get(service.url("/f"), Way::Http);
     options.target = Target::File {
         path: out.clone(),
-        overwrite: false,
+        claim: Claim::New,
     };
     options.digest = Some(DigestKind::Blake3);
     let stop = StopFlag::new();
@@ -203,7 +222,9 @@ fn a_resource_that_changes_is_noticed() {
     let once = AtomicU64::new(0);
     for digest in [None, Some(DigestKind::Crc32c)] {
         once.store(0, Ordering::Relaxed);
-        let mut options = get(service.url("/f"), Way::Http);
+        // Answers of the bulk stream do not say of which version they are.
+        let way = if digest.is_some() { Way::Bulk } else { Way::Http };
+        let mut options = get(service.url("/f"), way);
         (options.digest, options.threads, options.depth) = (digest, 1, 1);
         let seen = transfer(&options, &StopFlag::new(), &|step| {
             if step.bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
@@ -302,7 +323,7 @@ fn streams_are_opened_used_and_given_back() {
         options.client.stream = true;
         options.target = Target::File {
             path: out.clone(),
-            overwrite: true,
+            claim: Claim::Replace,
         };
         go(&options);
         assert!(std::fs::read(&out).unwrap() == content, "{mechanism:?}");
@@ -360,6 +381,278 @@ fn a_put_whose_source_shrinks_changes_nothing() {
     }
 }
 
+/// A get of `/f` into `out` that is stopped when a third is there.
+fn broken_off(options: &TransferOptions) {
+    let stop = StopFlag::new();
+    let moved = AtomicU64::new(0);
+    let broken = transfer(options, &stop, &|step| {
+        if moved.fetch_add(step.bytes, Ordering::Relaxed) + step.bytes > 400_000 {
+            stop.request();
+        }
+    });
+    assert_eq!(broken.unwrap().transfer.error.as_deref(), Some("stopped"));
+}
+
+/// Everything in a folder, by name.
+fn all_of(folder: &Path) -> BTreeMap<OsString, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let read = |entry: std::fs::DirEntry| (entry.file_name(), std::fs::read(entry.path()).unwrap());
+    entries.map(read).collect()
+}
+
+#[test]
+fn a_refused_transfer_changes_nothing_and_the_file_is_as_long_as_the_resource() {
+    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let content = data(SIZE);
+    std::fs::write(folder.path().join("f"), &content).unwrap();
+    std::fs::write(folder.path().join("longer"), data(2 * SIZE)).unwrap();
+    let service = Running::start(folder.path(), false, None);
+    let path = out.path().join("out");
+    for map in [false, true] {
+        let mut options = get(service.url("/f"), Way::Http);
+        let target = |claim| match map {
+            false => Target::File {
+                path: path.clone(),
+                claim,
+            },
+            true => Target::Map {
+                path: path.clone(),
+                claim,
+            },
+        };
+        options.target = target(Claim::New);
+        broken_off(&options);
+        let left = all_of(out.path());
+        let mut longer = options.clone();
+        longer.client.url = service.url("/longer");
+        let (mut shorter, mut blocks) = (options.clone(), options.clone());
+        (shorter.size_bytes, blocks.block_bytes) = (Some(500_000), 50_000);
+        for other in [longer, shorter, blocks] {
+            let refused = transfer(&other, &StopFlag::new(), &|_| ()).unwrap_err();
+            assert!(
+                refused.usage && refused.cause.contains("of another transfer"),
+                "{refused:?}"
+            );
+            assert!(all_of(out.path()) == left, "a refused transfer left traces");
+        }
+        // Longer than it should be, by whatever accident.
+        let part = out.path().join("out.wirespeed-part");
+        std::fs::File::options()
+            .write(true)
+            .open(&part)
+            .unwrap()
+            .set_len(2 * SIZE as u64)
+            .unwrap();
+        go(&options);
+        assert!(all_of(out.path()) == BTreeMap::from([("out".into(), content.clone())]));
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn blocks_that_are_not_there_any_more_are_fetched_again() {
+    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let content = data(SIZE);
+    std::fs::write(folder.path().join("f"), &content).unwrap();
+    let service = Running::start(folder.path(), false, None);
+    let path = out.path().join("out");
+    let part = out.path().join("out.wirespeed-part");
+    let harms: [(&str, fn(&Path)); 4] = [
+        ("zeros", |part| std::fs::write(part, vec![0; SIZE]).unwrap()),
+        ("cut", |part| std::fs::write(part, b"").unwrap()),
+        ("gone", |part| std::fs::remove_file(part).unwrap()),
+        ("a byte", |part| {
+            let mut bytes = std::fs::read(part).unwrap();
+            let first = bytes.iter().position(|byte| *byte != 0).unwrap();
+            bytes[first] ^= 1;
+            std::fs::write(part, bytes).unwrap();
+        }),
+    ];
+    for (name, harm) in harms {
+        for digest in [Some(DigestKind::Crc32c), Some(DigestKind::Blake3), None] {
+            // Without digests nobody can tell, but of a part that is too short.
+            if digest.is_none() && !matches!(name, "cut" | "gone") {
+                continue;
+            }
+            let mut options = get(service.url("/f"), Way::Bulk);
+            options.digest = digest;
+            options.target = Target::File {
+                path: path.clone(),
+                claim: Claim::New,
+            };
+            broken_off(&options);
+            harm(&part);
+            go(&options);
+            assert!(std::fs::read(&path).unwrap() == content, "{name} {digest:?}");
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn one_transfer_writes_a_file_at_a_time() {
+    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let content = data(SIZE);
+    std::fs::write(folder.path().join("f"), &content).unwrap();
+    let service = Running::start(folder.path(), false, None);
+    let path = out.path().join("out");
+    for claim in [Claim::New, Claim::Replace, Claim::Measure] {
+        let mut options = get(service.url("/f"), Way::Http);
+        options.target = Target::File {
+            path: path.clone(),
+            claim,
+        };
+        let tried = AtomicU64::new(0);
+        let seen = transfer(&options, &StopFlag::new(), &|step| {
+            if step.bytes > 0 && tried.fetch_add(1, Ordering::Relaxed) == 2 {
+                for second in [Claim::New, Claim::Replace, Claim::Measure] {
+                    let mut other = options.clone();
+                    other.target = Target::File {
+                        path: path.clone(),
+                        claim: second,
+                    };
+                    let refused = transfer(&other, &StopFlag::new(), &|_| ()).unwrap_err();
+                    let said = &refused.cause;
+                    assert!(
+                        said.contains("another transfer writes") || said.contains("is there already"),
+                        "{said}"
+                    );
+                }
+            }
+        });
+        assert_eq!(seen.unwrap().transfer.error, None);
+        assert!(all_of(out.path()) == BTreeMap::from([("out".into(), content.clone())]));
+        if claim == Claim::New {
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_is_no_regular_file_stays_what_it_is() {
+    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::write(folder.path().join("f"), data(SIZE)).unwrap();
+    let service = Running::start(folder.path(), false, None);
+    let place = |name: &str| out.path().join(name);
+    std::fs::create_dir(place("folder")).unwrap();
+    std::os::unix::fs::symlink("nowhere", place("dangling")).unwrap();
+    std::os::unix::fs::symlink("/dev/null", place("device")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(place("socket")).unwrap();
+    let names = || {
+        let entries = std::fs::read_dir(out.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    for name in ["folder", "dangling", "device", "socket"] {
+        for claim in [Claim::New, Claim::Replace, Claim::Measure] {
+            let mut options = get(service.url("/f"), Way::Http);
+            options.target = Target::File {
+                path: place(name),
+                claim,
+            };
+            let refused = transfer(&options, &StopFlag::new(), &|_| ()).unwrap_err();
+            assert!(
+                refused.usage && refused.cause.contains("is no regular file"),
+                "{name}: {refused:?}"
+            );
+            assert_eq!(names(), before, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_replaced_keeps_its_mode_and_its_links() {
+    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let content = data(SIZE);
+    std::fs::write(folder.path().join("f"), &content).unwrap();
+    let service = Running::start(folder.path(), false, None);
+    let (path, link) = (out.path().join("out"), out.path().join("link"));
+    std::os::unix::fs::symlink("out", &link).unwrap();
+    for (number, mode) in [0o600, 0o640, 0o755].into_iter().enumerate() {
+        std::fs::write(&path, "what was there").unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        let mut options = get(service.url("/f"), Way::Http);
+        let to = if number == 1 { &link } else { &path };
+        options.target = Target::File {
+            path: to.clone(),
+            claim: Claim::Replace,
+        };
+        transfer(&options, &StopFlag::new(), &|step| {
+            // Nor may others read it meanwhile.
+            if step.bytes > 0
+                && let Ok(part) = std::fs::metadata(out.path().join("out.wirespeed-part"))
+            {
+                assert_eq!(part.permissions().mode() & 0o777 & !mode & !0o600, 0);
+            }
+        })
+        .unwrap();
+        assert!(std::fs::read(&path).unwrap() == content);
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            mode
+        );
+        assert!(link.is_symlink());
+    }
+}
+
+#[test]
+fn a_measurement_that_breaks_off_leaves_nothing_and_the_file_of_before() {
+    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::write(folder.path().join("f"), data(SIZE)).unwrap();
+    let service = Running::start(folder.path(), false, None);
+    let path = out.path().join("out");
+    let mut options = get(service.url("/f"), Way::Http);
+    options.target = Target::File {
+        path: path.clone(),
+        claim: Claim::Measure,
+    };
+    broken_off(&options);
+    assert!(all_of(out.path()).is_empty());
+    std::fs::write(&path, "what was there").unwrap();
+    broken_off(&options);
+    assert!(all_of(out.path()) == BTreeMap::from([("out".into(), b"what was there".to_vec())]));
+}
+
+#[test]
+fn so_many_bytes_and_no_more_whichever_way_they_go() {
+    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let content = data(SIZE);
+    std::fs::write(folder.path().join("f"), &content).unwrap();
+    let service = Running::start(folder.path(), true, None);
+    for way in Way::ALL {
+        for size in [1, 250_001] {
+            let (path, name) = (out.path().join("out"), format!("/put-{}", way.name()));
+            let mut options = get(service.url("/f"), way);
+            options.size_bytes = Some(size as u64);
+            options.target = Target::File {
+                path: path.clone(),
+                claim: Claim::Replace,
+            };
+            go(&options);
+            assert!(
+                std::fs::read(&path).unwrap() == content[..size],
+                "{} {size}",
+                way.name()
+            );
+            let mut options = get(service.url(&name), way);
+            options.size_bytes = Some(size as u64);
+            (options.client.direction, options.source) = (Direction::Put, Some(folder.path().join("f")));
+            options.digest = Some(DigestKind::Crc32c);
+            assert!(go(&options).verified);
+            let sent = std::fs::read(folder.path().join(&name[1..])).unwrap();
+            assert!(sent == content[..size], "{} {size}", way.name());
+            options.size_bytes = Some(SIZE as u64 + 1);
+            let refused = transfer(&options, &StopFlag::new(), &|_| ()).unwrap_err();
+            assert!(
+                refused.usage && refused.cause.contains("fewer than"),
+                "{refused:?}"
+            );
+        }
+    }
+}
+
 /// A get that fails has no file under the name that was asked for, and none at all where nothing came.
 #[test]
 fn a_get_that_fails_has_no_file_of_that_name() {
@@ -378,7 +671,7 @@ fn a_get_that_fails_has_no_file_of_that_name() {
         (options.threads, options.depth) = (1, 1);
         options.target = Target::File {
             path: path.clone(),
-            overwrite,
+            claim: if overwrite { Claim::Replace } else { Claim::New },
         };
         let once = AtomicU64::new(0);
         let seen = transfer(&options, &StopFlag::new(), &|step| {
@@ -397,7 +690,7 @@ fn a_get_that_fails_has_no_file_of_that_name() {
         std::fs::write(&file, data(SIZE)).unwrap();
         options.target = Target::File {
             path: path.clone(),
-            overwrite: true,
+            claim: Claim::Replace,
         };
         go(&options);
         assert!(std::fs::read(&path).unwrap() == data(SIZE));

@@ -28,6 +28,7 @@ mod progress;
 mod remedies;
 mod request;
 mod results;
+mod same;
 mod stderr;
 mod terminal;
 mod typed;
@@ -35,8 +36,7 @@ mod version;
 mod view;
 mod watch;
 
-use args::{Cli, ColorChoice, Verb};
-use clap::Parser;
+use args::{ColorChoice, Verb};
 use clap::error::ErrorKind;
 use errors::{Ended, Failure};
 use job::Part;
@@ -77,8 +77,17 @@ pub fn main_with(registry: Registry) -> ExitCode {
 /// Parse and dispatch. `argv` begins with `wirespeed`, whatever name the program was called by.
 fn run(registry: &Registry, argv: &[OsString]) -> u8 {
     #[cfg_attr(not(feature = "mpi"), allow(unused_mut))]
-    let mut cli = match Cli::try_parse_from(argv) {
-        Ok(cli) => cli,
+    let mut cli = match typed::read(argv) {
+        Ok((cli, words)) => {
+            if let Err(failure) = same::refuse(&words) {
+                return if job::is_silent() {
+                    0
+                } else {
+                    report(argv, cli.color, Err(failure))
+                };
+            }
+            cli
+        }
         // Every rank of a job was given the same words; one answer is enough.
         Err(error) if is_answer(&error) => return if job::is_silent() { 0 } else { print_answer(&error) },
         Err(_) if job::is_silent() => return 0,

@@ -7,7 +7,7 @@ use crate::behind::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE, PACE, RATES_ARE_OFFERED};
 use crate::errors::Failure;
 use crate::{guesses, output};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{ArgMatches, CommandFactory, FromArgMatches as _, Parser};
 use std::ffi::OsString;
 use wirespeed_schema::kinds::{FRIENDLY_NAMES, KINDS};
 use wirespeed_schema::plan::nearest;
@@ -28,6 +28,16 @@ fn in_two_lines(error: &clap::Error, argv: &[OsString]) -> Failure {
 impl From<clap::Error> for Failure {
     fn from(error: clap::Error) -> Self {
         of_words(error, &[])
+    }
+}
+
+/// The program's words `argv`, as typed and by their names.
+pub fn read(argv: &[OsString]) -> Result<(Cli, ArgMatches), clap::Error> {
+    let mut command = Cli::command();
+    let words = command.try_get_matches_from_mut(argv)?;
+    match Cli::from_arg_matches(&words) {
+        Ok(cli) => Ok((cli, words)),
+        Err(error) => Err(error.format(&mut command)),
     }
 }
 

@@ -67,6 +67,14 @@ pub enum ControlError {
         /// What the system said.
         source: io::Error,
     },
+    /// The system has no such congestion control, or does not let this process choose it.
+    #[error("cannot send with congestion control {name:?}: {source}")]
+    Congestion {
+        /// As typed.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The server has another certificate than the pinned one.
     #[error("{address} is not the server that this key belongs to")]
     WrongServer {
@@ -158,6 +166,9 @@ impl ControlError {
             }
             Self::KeyMode { path, .. } => format!("chmod 600 {}", path.display()),
             Self::BadKey { .. } => "copy it again in full, or remove the file to have a new one made".into(),
+            Self::Congestion { .. } => {
+                "choose one of /proc/sys/net/ipv4/tcp_allowed_congestion_control".into()
+            }
             Self::File { .. } => "check the path and its permissions".into(),
             Self::WrongServer { .. } => "copy the key or identity of that server again".into(),
             Self::Refused(refusal) => refusal.remedy.clone(),

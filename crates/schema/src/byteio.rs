@@ -123,7 +123,7 @@ pub struct Transfer {
     pub resumed_bytes: u64,
     /// Blocks taken over from connections that had stalled.
     pub steals_count: u64,
-    /// CPU time of the client during the transfer.
+    /// CPU time of the client, from connecting to the last byte.
     pub cpu_near_ns: u64,
     /// CPU time of the service, where it is wirespeed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,6 +165,12 @@ impl Transfer {
     pub fn socket_bytes(&self) -> u64 {
         let of = |c: &Connection| c.socket_read_bytes + c.socket_written_bytes;
         self.connections.iter().map(of).sum()
+    }
+
+    /// Cores that an end of this CPU time used from connecting to the last byte; `None` where nothing moved.
+    pub fn cores_of(&self, cpu_ns: u64) -> Option<f64> {
+        let watched_ns = self.connect_ns + self.elapsed_ns;
+        (self.elapsed_ns > 0).then(|| cpu_ns as f64 / watched_ns as f64)
     }
 
     /// Those over the payload; `None` where nothing was moved, or nothing was counted.

@@ -29,6 +29,9 @@ pub struct Subject {
     pub tag: Option<String>,
     /// Kind of the digests, empty for none.
     pub digest: String,
+    /// Without digests, the boot of the machine that wrote it: after another, blocks may be lost that nothing tells of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
 }
 
 /// An open journal.
@@ -114,7 +117,8 @@ fn parse(text: &str, subject: &Subject) -> Result<Done, String> {
         serde_json::from_slice(first.as_bytes()).map_err(|_| "it is not a journal".to_owned())?;
     if found != *subject {
         return Err(
-            "it is of another transfer: address, size, block, digest or version of the resource differ"
+            "it is of another transfer: address, size, block, digest or version of the resource differ, \
+             or this machine was started anew"
                 .to_owned(),
         );
     }
@@ -143,6 +147,7 @@ mod tests {
             block_bytes: 10,
             tag: Some("x".into()),
             digest: "crc32c".into(),
+            boot: None,
         }
     }
 

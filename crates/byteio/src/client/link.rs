@@ -3,9 +3,10 @@
 //!
 //! A link must never accept fewer or more bytes than were asked for, nor an answer that contradicts itself.
 
+use super::found::{CHANGED, is_another};
 use super::metered::Metered;
 use super::session::Session;
-use super::{ClientOptions, Direction, Way};
+use super::{ClientOptions, Direction, Found, Way};
 use crate::http::body::{Body, Framing};
 use crate::http::channel::shrunk;
 use crate::http::head::ResponseHead;
@@ -32,6 +33,7 @@ const INFO_BYTES_MAX: u64 = 64 << 10;
 pub(super) struct Link {
     options: Arc<ClientOptions>,
     source: Option<Arc<File>>,
+    found: Arc<Found>,
     wire: Arc<Wire>,
     session: Session,
     /// Asked for and not answered, oldest first.
@@ -57,21 +59,22 @@ fn from_beginning(block: Block) -> Result<i64, BulkError> {
 }
 
 impl Link {
-    /// Connect; `ahead`: whether the far end is known to take requests ahead.
+    /// Connect to the service of what was found. One of ours is known to take requests ahead.
     pub fn connect(
         options: &Arc<ClientOptions>,
         source: Option<&Arc<File>>,
-        ahead: bool,
+        found: &Arc<Found>,
         wire: &Arc<Wire>,
     ) -> Result<Link, BulkError> {
         let mut link = Link {
             options: options.clone(),
             source: source.cloned(),
+            found: found.clone(),
             wire: wire.clone(),
             session: Session::over(options, wire)?,
             posted: VecDeque::new(),
             sent: 0,
-            ahead,
+            ahead: found.own,
             closed: false,
         };
         if options.way == Way::Bulk {
@@ -100,8 +103,8 @@ impl Link {
     fn reopen(&mut self) -> Result<(), BulkError> {
         let posted = std::mem::take(&mut self.posted);
         let (options, source, wire) = (self.options.clone(), self.source.clone(), self.wire.clone());
-        *self = Link::connect(&options, source.as_ref(), false, &wire)?;
-        self.posted = posted;
+        *self = Link::connect(&options, source.as_ref(), &self.found.clone(), &wire)?;
+        (self.posted, self.ahead) = (posted, false);
         self.send_due()
     }
 
@@ -287,7 +290,7 @@ impl Link {
         self.closed = !head.keeps;
         let mut body = Body::new(&mut self.session.reader, head.framing);
         let received = match (self.options.way, direction) {
-            (Way::Http, Direction::Get) => receive_range(&head, &mut body, block, receiver),
+            (Way::Http, Direction::Get) => receive_range(&head, &mut body, (block, &self.found), receiver),
             (Way::Http, Direction::Put) => match head.status {
                 200 | 201 | 204 => Ok(()),
                 status => Err(refused(status, body.small_text(4096).unwrap_or_default().trim())),
@@ -330,9 +333,9 @@ impl Link {
     }
 
     /// What the kernel says at both ends; the far one where it is wirespeed and nothing is outstanding.
-    pub fn counters(&mut self, own: bool) -> (Option<TcpInfo>, Option<TcpInfo>) {
+    pub fn counters(&mut self) -> (Option<TcpInfo>, Option<TcpInfo>) {
         let near = crate::sys::tcp_info(self.session.reader.get_ref().socket());
-        if !own || self.closed || !self.posted.is_empty() {
+        if !self.found.own || self.closed || !self.posted.is_empty() {
             return (near, None);
         }
         let text = match self.options.way {
@@ -406,10 +409,15 @@ pub(super) fn refused(status: u16, why: &str) -> BulkError {
 fn receive_range<R: Receiver>(
     head: &ResponseHead,
     body: &mut Body<'_, BufReader<Metered>>,
-    block: Block,
+    (block, found): (Block, &Found),
     receiver: &mut R,
 ) -> Result<(), BulkError> {
     let carried = head.headers.get("content-range").and_then(range::carried);
+    if matches!(head.status, 200 | 206)
+        && is_another(found, &head.headers, carried.and_then(|(_, total)| total))
+    {
+        return Err(BulkError::lasting(CHANGED));
+    }
     match (head.status, carried) {
         (206, Some((span, _)))
             if (span.start_bytes, span.size_bytes) == (block.offset_bytes, block.size_bytes) => {}

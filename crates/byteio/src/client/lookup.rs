@@ -3,7 +3,7 @@
 use super::link::refused;
 use super::receive;
 use super::session::Session;
-use super::{ClientOptions, Direction, Url, Way};
+use super::{ClientOptions, Direction, Found, Url, Way};
 use crate::congestion::{self, Controls};
 use crate::http::body::Body;
 use crate::http::head::ResponseHead;
@@ -18,19 +18,6 @@ use wirespeed_schema::host::HostFingerprint;
 
 /// How long a last word may take.
 const PARTING: Duration = Duration::from_millis(300);
-
-/// What was found.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
-    /// Bytes of the resource; absent where the service does not say.
-    pub size_bytes: Option<u64>,
-    /// Changes when the resource does, where the service says.
-    pub tag: Option<String>,
-    /// Whether the service is wirespeed: digests, facts and counters are to be had.
-    pub own: bool,
-    /// Whether the service sends the whole resource, whatever range is asked for.
-    pub whole_only: bool,
-}
 
 /// What a service of ours says of itself.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -64,7 +51,7 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
             return Err(refused(404, "no such resource"));
         }
         if answer.head.status == 200 && (own || options.way == Way::Http) {
-            let tag = answer.head.headers.get("etag").map(str::to_owned);
+            let tag = super::found::tag(&answer.head.headers).map(str::to_owned);
             let told = answer.head.headers.has("accept-ranges", "bytes");
             let asks = options.direction == Direction::Get && size != Some(0);
             return Ok(Found {

@@ -1,6 +1,7 @@
 //! The client: looks a resource up, moves its blocks with the library's bulk engine over one of five links, compares them
 //! with the service's digests, and tells what each connection did. It must never report as done what is not in its place.
 
+mod found;
 mod journal;
 mod link;
 mod lookup;
@@ -13,10 +14,11 @@ mod transfer;
 mod url;
 mod verify;
 
-pub use lookup::{Found, congestion_controls};
+pub use found::Found;
+pub use lookup::congestion_controls;
 pub(crate) use offered::offer;
 pub(crate) use transfer::measured;
-pub use transfer::{Known, Moved, Step, Target, TransferError, TransferOptions, look_up, transfer};
+pub use transfer::{Claim, Known, Moved, Step, Target, TransferError, TransferOptions, look_up, transfer};
 pub use url::{BadUrl, Url};
 
 use crate::soap::Mechanism;

@@ -52,7 +52,7 @@ pub(crate) fn offer(
         ));
     }
     let ready = made_ready(&options.client, found.own)?;
-    let links = Links::new(ready.links.clone(), source, found.own);
+    let links = Links::new(ready.links.clone(), source, &found);
     let plan = shape(options, total_bytes, block_bytes(options, total_bytes));
     let cpu_before = cpu_ns();
     let outcome = bulk::offer(course, plan, pace, &links, &Watch(stop));

@@ -1,15 +1,23 @@
 //! Where a transfer's bytes go at this end: a file beside the one that was named, which takes its name when it is whole. It
 //! is reserved before the clock runs, so that a full disk is known at once, and joined with what an earlier transfer left.
+//!
+//! A transfer that is refused must change nothing, and no file may be named whole that is longer than the resource, or holds
+//! a block that nobody has compared with what the journal says of it.
 
-use super::journal::{Done, Journal, Subject};
-use super::transfer::{Target, TransferError};
+use super::journal::{self, Done, Journal, Subject};
+use super::transfer::{Claim, Target, TransferError};
+use crate::digest::{self, DigestKind};
 use rustix::fs::{CWD, FallocateFlags, RenameFlags, fallocate, renameat_with};
 use rustix::io::Errno;
-use std::fs::{File, OpenOptions};
-use std::io;
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use wirespeed::bulk::Destination;
 use wirespeed::sync::mapping;
+
+/// Of a file that is new, less the user's umask.
+const MODE: u32 = 0o666;
 
 /// A destination made ready.
 pub(super) struct Place {
@@ -17,6 +25,8 @@ pub(super) struct Place {
     pub journal: Option<Journal>,
     pub done: Done,
     pub names: Option<Names>,
+    /// Whoever has it locked writes the file.
+    _held: Option<File>,
 }
 
 /// The names of a file that is fetched.
@@ -26,25 +36,47 @@ pub(super) struct Names {
     part: PathBuf,
     /// Then.
     whole: PathBuf,
-    overwrite: bool,
+    claim: Claim,
 }
 
 impl Names {
-    fn of(path: &Path, overwrite: bool) -> Names {
+    /// Of `path`, where the claim allows what is there: nothing is changed.
+    fn of(path: &Path, claim: Claim) -> Result<Names, TransferError> {
         // A link stays one, and what it stands for is replaced.
         let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        match whole.symlink_metadata() {
+            Ok(there) if !there.is_file() => {
+                return Err(TransferError::usage(
+                    format!("{} is no regular file", path.display()),
+                    "name a file; `wirespeed byteio bench` without --into drops what comes",
+                ));
+            }
+            Ok(_) if claim == Claim::New => {
+                return Err(TransferError::usage(
+                    format!("{} is there already", path.display()),
+                    "name another file, or give --overwrite",
+                ));
+            }
+            _ => {}
+        }
         let mut part = whole.clone().into_os_string();
         part.push(".wirespeed-part");
-        Names {
+        Ok(Names {
             part: PathBuf::from(part),
             whole,
-            overwrite,
-        }
+            claim,
+        })
     }
 
-    /// The file is whole: it takes its name. Without leave it replaces nothing that came meanwhile.
+    /// The file is whole: it takes its name. Without leave it replaces nothing that came meanwhile; what it replaces gives it
+    /// its mode, and its owner where that is allowed.
     pub fn finish(&self) -> io::Result<()> {
-        if self.overwrite {
+        if self.claim != Claim::New {
+            if let Ok(old) = self.whole.metadata() {
+                let same_owner = chown(&self.part, Some(old.uid()), Some(old.gid())).is_ok();
+                let bits = if same_owner { 0o7777 } else { 0o777 };
+                std::fs::set_permissions(&self.part, Permissions::from_mode(old.mode() & bits))?;
+            }
             return std::fs::rename(&self.part, &self.whole);
         }
         match renameat_with(CWD, &self.part, CWD, &self.whole, RenameFlags::NOREPLACE) {
@@ -55,6 +87,38 @@ impl Names {
         }
     }
 
+    /// The part, new or left by an earlier transfer, and nobody else's while the file is open; whether it was there.
+    fn hold(&self) -> io::Result<(File, bool)> {
+        // What replaces a private file is private from its first byte.
+        let mode = self
+            .whole
+            .metadata()
+            .map_or(MODE, |old| old.mode() & 0o777 | 0o600);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).mode(mode);
+        let (file, was_there) = match options.clone().create_new(true).open(&self.part) {
+            Ok(file) => (file, false),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => (options.open(&self.part)?, true),
+            Err(error) => return Err(error),
+        };
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Err(ErrorKind::ResourceBusy.into()),
+            // Without locks on its file system, nobody else can be told of.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        // Whoever held it may have given it its name meanwhile.
+        let (named, opened) = (self.part.symlink_metadata()?, file.metadata()?);
+        match (named.dev(), named.ino()) == (opened.dev(), opened.ino()) && opened.is_file() {
+            true => Ok((file, was_there)),
+            false => Err(ErrorKind::ResourceBusy.into()),
+        }
+    }
+
+    /// Whether what broke off is kept for the next transfer.
+    fn keeps(&self) -> bool {
+        self.claim != Claim::Measure
+    }
+
     /// Nothing of the file is there: nothing is left.
     pub fn forget(&self) {
         // What remains is taken up or refused by the next transfer.
@@ -63,81 +127,53 @@ impl Names {
 }
 
 impl Place {
+    /// Make it ready; an error leaves everything as it was.
     pub fn open(target: &Target, subject: &Subject) -> Result<Place, TransferError> {
-        let (path, overwrite, map) = match target {
+        let (path, claim, maps) = match target {
             Target::Discard => {
                 return Ok(Place {
                     destination: Destination::Discard,
                     journal: None,
                     done: Done::new(),
                     names: None,
+                    _held: None,
                 });
             }
-            Target::File { path, overwrite } => (path, *overwrite, false),
-            Target::Map { path, overwrite } => (path, *overwrite, true),
+            Target::File { path, claim } => (path, *claim, false),
+            // There is no mapping of nothing.
+            Target::Map { path, claim } => (path, *claim, subject.total_bytes > 0),
         };
-        let journal_path = super::journal::path_of(path);
-        if overwrite && journal_path.exists() {
-            std::fs::remove_file(&journal_path).map_err(|e| failed("remove", &journal_path, &e))?;
-        }
-        let names = Names::of(path, overwrite);
-        let resumes = journal_path.exists() && names.part.exists();
-        if !resumes && path.exists() && !overwrite {
-            return Err(TransferError::usage(
-                format!("{} is there already", path.display()),
-                "name another file, or give --overwrite",
-            ));
-        }
-        if !resumes && journal_path.exists() {
-            // The file of the journal is gone: what it says is there is not.
-            std::fs::remove_file(&journal_path).map_err(|e| failed("remove", &journal_path, &e))?;
-        }
-        let mut options = OpenOptions::new();
-        let file = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(!resumes)
-            .open(&names.part)
-            .map_err(|e| failed("write", path, &e))?;
-        reserve(&file, subject.total_bytes).map_err(|e| {
-            if !resumes {
-                names.forget();
-            }
-            failed("reserve room for", path, &e)
+        let names = Names::of(path, claim)?;
+        let (file, was_there) = names.hold().map_err(|e| match e.kind() {
+            ErrorKind::ResourceBusy => TransferError::failed(
+                format!("another transfer writes {}", path.display()),
+                "wait for its end, or name another file",
+            ),
+            _ => failed("write", path, &e),
         })?;
-        let (journal, done) = Journal::open(path, subject).map_err(|e| {
-            TransferError::usage(
-                format!("cannot go on with {}: {e}", journal_path.display()),
-                "give --overwrite to begin anew",
-            )
-        })?;
-        let destination = match map {
-            false => Destination::File(file),
-            true => {
-                let len = usize::try_from(subject.total_bytes).map_err(|_| {
-                    TransferError::usage(
-                        "the resource is too large to map".to_owned(),
-                        "write it to a file",
-                    )
-                })?;
-                let bytes = mapping::of_file(&file, len).map_err(|e| failed("map", path, &e.into()))?;
-                Destination::Map(bytes)
-            }
-        };
+        let resumes = claim == Claim::New && was_there && journal::path_of(&names.whole).exists();
+        let filled = filled(&names, &file, subject, (resumes, maps));
+        if filled.is_err() && !resumes {
+            names.forget();
+            // One that remains is of a part that is gone.
+            let _ = std::fs::remove_file(journal::path_of(&names.whole));
+        }
+        let (destination, journal, done) = filled?;
         Ok(Place {
             destination,
-            journal: Some(journal),
-            done: done.unwrap_or_default(),
+            journal,
+            done,
             names: Some(names),
+            _held: Some(file),
         })
     }
 
-    /// Nothing came, now or earlier: nothing is left.
-    pub fn forget(self) {
-        if let Some(names) = self.names {
-            names.forget();
-        }
+    /// The transfer broke off: nothing is left where nothing came, now or earlier, or where nobody goes on.
+    pub fn break_off(self, is_empty: bool) {
+        let Some(names) = self.names.filter(|names| is_empty || !names.keeps()) else {
+            return;
+        };
+        names.forget();
         if let Some(journal) = self.journal {
             // One that remains is of no blocks.
             let _ = journal.remove();
@@ -145,16 +181,77 @@ impl Place {
     }
 }
 
-/// Room on the disk for the whole, where the file system can reserve; its length in any case.
+/// The part with its whole length, its journal, and the blocks that are there already.
+fn filled(
+    names: &Names,
+    file: &File,
+    subject: &Subject,
+    (resumes, maps): (bool, bool),
+) -> Result<(Destination, Option<Journal>, Done), TransferError> {
+    let path = &names.whole;
+    let journal_path = journal::path_of(path);
+    if !resumes {
+        match std::fs::remove_file(&journal_path) {
+            Err(e) if e.kind() != ErrorKind::NotFound => return Err(failed("remove", &journal_path, &e)),
+            _ => file.set_len(0).map_err(|e| failed("write", path, &e))?,
+        }
+    }
+    let (journal, done) = match names.keeps() {
+        false => (None, None),
+        true => {
+            let (journal, done) = Journal::open(path, subject).map_err(|e| {
+                TransferError::usage(
+                    format!("cannot go on with {}: {e}", journal_path.display()),
+                    "give --overwrite to begin anew",
+                )
+            })?;
+            (Some(journal), done)
+        }
+    };
+    let done = there(done.unwrap_or_default(), file, subject);
+    reserve(file, subject.total_bytes).map_err(|e| failed("reserve room for", path, &e))?;
+    let destination = match maps {
+        false => Destination::File(file.try_clone().map_err(|e| failed("write", path, &e))?),
+        true => {
+            let len = usize::try_from(subject.total_bytes).map_err(|_| {
+                TransferError::usage(
+                    "the resource is too large to map".to_owned(),
+                    "write it to a file",
+                )
+            })?;
+            Destination::Map(mapping::of_file(file, len).map_err(|e| failed("map", path, &e.into()))?)
+        }
+    };
+    Ok((destination, journal, done))
+}
+
+/// The blocks of a journal that the part really holds: others are fetched again. Where there are no digests, a part of the
+/// right length is believed.
+fn there(mut done: Done, file: &File, subject: &Subject) -> Done {
+    let kind = DigestKind::of_name(&subject.digest);
+    let is_long = file
+        .metadata()
+        .is_ok_and(|there| there.len() >= subject.total_bytes);
+    done.retain(|index, digest| {
+        let offset = index * subject.block_bytes;
+        let size = subject.block_bytes.min(subject.total_bytes - offset);
+        match kind {
+            None => is_long,
+            Some(kind) => digest::of_file(kind, file, offset, size).is_ok_and(|found| found == *digest),
+        }
+    });
+    done
+}
+
+/// Room on the disk for the whole, where the file system can reserve; exactly its length in any case.
 fn reserve(file: &File, bytes: u64) -> io::Result<()> {
-    if bytes == 0 {
-        return Ok(());
+    if bytes > 0 {
+        match fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes) {
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
-    match fallocate(file, FallocateFlags::empty(), 0, bytes) {
-        Ok(()) => Ok(()),
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => file.set_len(bytes),
-        Err(error) => Err(error.into()),
-    }
+    file.set_len(bytes)
 }
 
 fn failed(what: &str, path: &Path, error: &io::Error) -> TransferError {

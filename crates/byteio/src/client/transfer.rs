@@ -1,11 +1,12 @@
 //! One transfer, phase by phase: look-up, connections, blocks, comparison. Each has its own time; only the blocks' counts
 //! as bandwidth.
 
+use super::found::CHANGED;
 use super::journal::{Done, Journal, Subject};
 use super::link::Link;
 use super::place::Place;
 use super::session::STOPPED;
-use super::{ClientOptions, Direction, Found, lookup, verify};
+use super::{ClientOptions, Direction, Found, Way, lookup, verify};
 use crate::digest::{self, Blake3, Crc32c, DigestKind};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
@@ -30,6 +31,17 @@ const BLOCKS_MAX: u64 = 1 << 24;
 /// While other connections move, this part of the longest silence is enough for one to count as lost.
 const STALL_PART: u32 = 3;
 
+/// What a get may find where its file goes, and what it leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// No file may be there. What an interrupted transfer left is gone on with.
+    New,
+    /// A file that is there is replaced when its successor is whole. What an interrupted transfer left is begun anew.
+    Replace,
+    /// As [`Claim::Replace`], and nothing stays of a transfer that breaks off: it was measured.
+    Measure,
+}
+
 /// Where the bytes of a get go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
@@ -39,15 +51,15 @@ pub enum Target {
     File {
         /// Its path.
         path: PathBuf,
-        /// Whether a file that is there may be replaced.
-        overwrite: bool,
+        /// What may be there.
+        claim: Claim,
     },
     /// Into a mapping of a file.
     Map {
         /// Its path.
         path: PathBuf,
-        /// Whether a file that is there may be replaced.
-        overwrite: bool,
+        /// What may be there.
+        claim: Claim,
     },
 }
 
@@ -145,17 +157,17 @@ pub(super) type Counters = BTreeMap<usize, (Option<TcpInfo>, Option<TcpInfo>)>;
 pub(super) struct Links {
     pub options: Arc<ClientOptions>,
     source: Option<Arc<File>>,
-    own: bool,
+    found: Arc<Found>,
     pub counters: Mutex<Counters>,
 }
 
 impl Links {
-    /// Links with these options; `own`: the service is wirespeed.
-    pub fn new(client: ClientOptions, source: Option<Arc<File>>, own: bool) -> Self {
+    /// Links with these options to what was found.
+    pub fn new(client: ClientOptions, source: Option<Arc<File>>, found: &Found) -> Self {
         Links {
             options: Arc::new(client),
             source,
-            own,
+            found: Arc::new(found.clone()),
             counters: Mutex::default(),
         }
     }
@@ -165,11 +177,11 @@ impl Connector for Links {
     type Port = Link;
 
     fn connect(&self, _: usize, wire: &Arc<Wire>) -> Result<Link, BulkError> {
-        Link::connect(&self.options, self.source.as_ref(), self.own, wire)
+        Link::connect(&self.options, self.source.as_ref(), &self.found, wire)
     }
 
     fn retire(&self, worker: usize, mut port: Link) {
-        let found = port.counters(self.own);
+        let found = port.counters();
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
         counters.insert(worker, found);
     }
@@ -281,15 +293,14 @@ pub(crate) fn measured(
     let digest = options.digest.filter(|_| found.own);
     let subject = subject(options, &found, total_bytes, digest)?;
     let block_bytes = subject.block_bytes;
-    let place = Place::open(&options.target, &subject)?;
-    let ready = made_ready(&options.client, found.own)?;
+    let (place, ready) = opened(options, &subject, found.own)?;
     let already: Vec<u64> = place.done.keys().copied().collect();
     let resumed_bytes = bytes_of(&place.done, total_bytes, block_bytes);
     progress(Step {
         bytes: resumed_bytes,
         total_bytes,
     });
-    let links = Links::new(ready.links.clone(), source.clone(), found.own);
+    let links = Links::new(ready.links.clone(), source.clone(), &found);
     let watch = Watch {
         journal: place.journal.as_ref(),
         digests: Mutex::new(place.done.clone()),
@@ -320,8 +331,8 @@ pub(crate) fn measured(
             shape: (total_bytes, block_bytes),
         };
         check.run(&mut transfer, digests, place, &subject);
-    } else if digests.is_empty() {
-        place.forget();
+    } else {
+        place.break_off(digests.is_empty());
     }
     ready.end(&mut transfer);
     if stop.is_requested() && transfer.error.is_some() {
@@ -334,6 +345,19 @@ pub(crate) fn measured(
         far: before.map(|facts| facts.host),
         one_stream: found.whole_only,
     })
+}
+
+/// Where the bytes go, and what they come from or go to; an error leaves both as they were.
+fn opened(options: &TransferOptions, subject: &Subject, own: bool) -> Result<(Place, Ready), TransferError> {
+    let place = Place::open(&options.target, subject)?;
+    match made_ready(&options.client, own) {
+        Ok(ready) => Ok((place, ready)),
+        Err(error) => {
+            let is_empty = place.done.is_empty();
+            place.break_off(is_empty);
+            Err(error)
+        }
+    }
 }
 
 /// All there is in one block over one connection.
@@ -454,6 +478,11 @@ fn subject(
         block_bytes,
         tag: found.tag.clone(),
         digest: digest.map_or("", DigestKind::name).to_owned(),
+        // What was written and not compared may be lost with the machine.
+        boot: match digest {
+            None => wirespeed::host::boot_id().ok(),
+            Some(_) => None,
+        },
     })
 }
 
@@ -505,9 +534,16 @@ pub(super) fn total_bytes(
 ) -> Result<u64, TransferError> {
     if let Some(source) = source {
         let metadata = source.metadata().ok().filter(std::fs::Metadata::is_file);
-        return metadata
+        let there = metadata
             .map(|m| m.len())
-            .ok_or_else(|| TransferError::usage("what is put must be a regular file", "name a file"));
+            .ok_or_else(|| TransferError::usage("what is put must be a regular file", "name a file"))?;
+        return match options.size_bytes {
+            Some(wanted) if wanted > there => Err(TransferError::usage(
+                format!("the file has {there} bytes, fewer than the {wanted} asked for"),
+                "ask for fewer, or send a larger file",
+            )),
+            wanted => Ok(wanted.unwrap_or(there)),
+        };
     }
     match (found.size_bytes, options.size_bytes) {
         (Some(there), Some(wanted)) if wanted > there => Err(TransferError::usage(
@@ -553,7 +589,7 @@ impl Check<'_> {
                     let _ = journal.rewrite(subject, &digests);
                 }
             }
-            Ok((_, false)) => transfer.error = Some("the resource changed while it was read".to_owned()),
+            Ok((_, false)) => transfer.error = Some(CHANGED.to_owned()),
             Ok((_, true)) => {
                 let named = names.map_or(Ok(()), |names| names.finish());
                 let done = named.and_then(|()| journal.map_or(Ok(()), Journal::remove));
@@ -581,7 +617,8 @@ impl Check<'_> {
             Some(kind) => verify::wrong_blocks(client, kind, digests, self.shape, self.threads)?,
             None => Vec::new(),
         };
-        let same = put || !self.found.own || verify::is_unchanged(client, self.found)?;
+        let tells = self.found.own || client.way == Way::Http;
+        let same = put || !tells || verify::is_unchanged(client, self.found)?;
         Ok((wrong, same))
     }
 }

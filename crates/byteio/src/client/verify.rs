@@ -1,10 +1,10 @@
 //! Comparing what is here with what the service has, block by block, after the transfer: a phase of its own, because the
 //! service has to read everything once more for it.
 
-use super::ClientOptions;
 use super::journal::Done;
 use super::lookup;
 use super::session::Session;
+use super::{ClientOptions, Found};
 use crate::digest::{DigestKind, from_hex};
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -58,7 +58,7 @@ pub(super) fn wrong_blocks(
 }
 
 /// Whether the resource is still the one that was looked up.
-pub(super) fn is_unchanged(options: &ClientOptions, before: &lookup::Found) -> Result<bool, BulkError> {
+pub(super) fn is_unchanged(options: &ClientOptions, before: &Found) -> Result<bool, BulkError> {
     let now = lookup::find(options, false)?;
     Ok(now.tag == before.tag && now.size_bytes == before.size_bytes)
 }

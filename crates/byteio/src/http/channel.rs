@@ -62,6 +62,8 @@ pub struct Channel {
     begun: bool,
     /// Something was sent since that message was awaited.
     wrote: bool,
+    /// What is answered to HEAD has no body (RFC 9110, 9.3.2).
+    heads_only: bool,
 }
 
 impl Channel {
@@ -83,6 +85,7 @@ impl Channel {
             sent: Meter::default(),
             begun: false,
             wrote: false,
+            heads_only: false,
         }
     }
 
@@ -123,6 +126,16 @@ impl Channel {
     /// Something was sent since it was awaited.
     pub fn has_written(&self) -> bool {
         self.wrote
+    }
+
+    /// Whether what is answered from here on is a head alone.
+    pub fn set_heads_only(&mut self, heads_only: bool) {
+        self.heads_only = heads_only;
+    }
+
+    /// Whether answers have no body.
+    pub fn has_heads_only(&self) -> bool {
+        self.heads_only
     }
 
     /// Send what is no answer yet.

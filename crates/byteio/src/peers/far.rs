@@ -101,6 +101,8 @@ if [ $takes = yes ]; then
   put="location /to/ { root $dir; dav_methods PUT; client_max_body_size 0; }"
 fi
 case $at in *:*) host="[$at]";; *) host=$at;; esac
+# Its own words, such as $x, in the name of the file would be taken for what they mean to it.
+ln -s "$(realpath "$file")" "$dir/served"
 cat >"$dir/conf" <<END
 $user
 daemon off;
@@ -113,7 +115,7 @@ http {
   sendfile on;
   tcp_nopush on;
   client_body_temp_path $dir/a; proxy_temp_path $dir/b; fastcgi_temp_path $dir/c; uwsgi_temp_path $dir/d; scgi_temp_path $dir/e;
-  server { listen $host:$port; location = /file { alias "$file"; } $put }
+  server { listen $host:$port; location = /file { alias $dir/served; } $put }
 }
 END
 "#;

@@ -1,4 +1,5 @@
-//! Writes answers: a head with a known length, then bytes or a file's bytes.
+//! Writes answers: a head with a known length, then bytes or a file's bytes. An answer to HEAD must never have a body,
+//! whatever it says: its reader would take that for the next answer.
 
 use super::layout::Place;
 use crate::http::channel::Channel;
@@ -31,13 +32,10 @@ impl Answer<'_> {
     /// With a small body.
     pub fn send(&self, channel: &mut Channel, body: &[u8]) -> io::Result<()> {
         let mut bytes = self.head(body.len() as u64).into_bytes();
-        bytes.extend_from_slice(body);
+        if !channel.has_heads_only() {
+            bytes.extend_from_slice(body);
+        }
         channel.write_all(&bytes)
-    }
-
-    /// The head alone, as HEAD asks for.
-    pub fn send_head(&self, channel: &mut Channel, length: u64) -> io::Result<()> {
-        channel.write_all(self.head(length).as_bytes())
     }
 
     /// With a file's bytes between two small pieces, straight from the page cache.
@@ -51,6 +49,9 @@ impl Answer<'_> {
         let data: u64 = places.iter().map(|place| place.size_bytes).sum();
         let head = self.head(data + (before.len() + behind.len()) as u64);
         let first = [head.as_bytes(), before].concat();
+        if channel.has_heads_only() {
+            return channel.write_all(head.as_bytes());
+        }
         if data == 0 && behind.is_empty() {
             return channel.write_all(&first);
         }
@@ -71,6 +72,9 @@ impl Answer<'_> {
     ) -> io::Result<()> {
         let data: u64 = places.iter().map(|place| place.size_bytes).sum();
         let length = base64::encoded_bytes(data) + (before.len() + behind.len()) as u64;
+        if channel.has_heads_only() {
+            return channel.write_all(self.head(length).as_bytes());
+        }
         channel.write_more(&[self.head(length).as_bytes(), before.as_bytes()].concat())?;
         let (mut window, mut text) = (vec![0; base64::ENCODE_BYTES], Vec::new());
         let mut filled = 0;

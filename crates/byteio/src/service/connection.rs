@@ -75,12 +75,14 @@ fn linger(channel: &mut Channel) {
 }
 
 fn one(shared: &Shared, reader: &mut Reader, admitted: &mut bool, place: &Place) -> io::Result<After> {
+    reader.get_mut().set_heads_only(false);
     let head = match RequestHead::read(reader) {
         Ok(head) => head,
         Err(HttpError::Io(error)) => return Err(error),
         Err(HttpError::Closed) => return Ok(After::Close),
         Err(HttpError::Malformed(why)) => return say(reader, "400 Bad Request", why),
     };
+    reader.get_mut().set_heads_only(head.method == "HEAD");
     if !*admitted && !admits(shared, reader, &head) {
         let asks = Answer {
             status: "401 Unauthorized",

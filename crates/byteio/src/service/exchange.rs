@@ -13,7 +13,7 @@ use percent_encoding::percent_decode_str;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use wirespeed_control::StopFlag;
 use wirespeed_control::auth::http::SecureServer;
 
@@ -27,6 +27,8 @@ pub(super) struct Shared {
     pub secure: Option<SecureServer>,
     pub streams: Streams,
     pub stages: Stages,
+    /// Writers share it; one on a condition has it alone.
+    pub writes: RwLock<()>,
     pub places: Places,
     pub stop: StopFlag,
 }

@@ -51,6 +51,8 @@ pub enum Denied {
     Read,
     /// Nothing may be written.
     Write,
+    /// It is another version than the client wants to write to.
+    Condition,
     /// The system failed.
     Failed(Errno),
 }
@@ -61,6 +63,7 @@ impl From<Denied> for Fault {
             Denied::Unknown => Fault::resource_unknown("no such resource"),
             Denied::Read => Fault::read_not_permitted("the service may not read this resource"),
             Denied::Write => Fault::write_not_permitted("this service is not writable"),
+            Denied::Condition => Fault::server("the resource is of another version"),
             Denied::Failed(errno) => Fault::server(format!("cannot open the resource: {errno}")),
         }
     }

@@ -2,6 +2,7 @@
 //! so that any number of readers of one resource never wait for each other.
 
 mod answer;
+mod conditions;
 mod connection;
 mod exchange;
 mod failed;
@@ -32,7 +33,7 @@ use stage::Stages;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 use streams::Streams;
 use wirespeed_control::auth::http::SecureServer;
@@ -68,6 +69,12 @@ impl Service {
             what: format!("cannot serve {}", options.path.display()),
             source,
         })?;
+        if let Some(name) = &options.limits.congestion {
+            crate::congestion::check(name).map_err(|source| ControlError::Congestion {
+                name: name.clone(),
+                source,
+            })?;
+        }
         let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
         let everywhere = [
             IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -83,6 +90,7 @@ impl Service {
                 root,
                 streams: Streams::new(options.limits.streams_max),
                 stages: Stages::new(options.limits.streams_max),
+                writes: RwLock::default(),
                 places: Places::new(options.limits.connections_max),
                 limits: options.limits,
                 secure: options.secure,

@@ -218,7 +218,10 @@ fn write(
     let mut how = how;
     match target.stage {
         Some(stage) => how(&stage.file),
-        None => stage::write_to(&shared.root, target.path, how),
+        None => {
+            let _others = shared.writes.read().unwrap_or_else(PoisonError::into_inner);
+            stage::write_to(&shared.root, target.path, how)
+        }
     }
 }
 

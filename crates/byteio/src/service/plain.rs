@@ -1,6 +1,7 @@
 //! Plain HTTP on the same data: GET and HEAD with a range, PUT of the whole or of a part, digests of parts, facts.
 
 use super::answer::Answer;
+use super::conditions::{self, Outcome};
 use super::exchange::{After, Asked, Reader, Shared, drained, say};
 use super::failed;
 use super::files::{self, Denied, Facts, Trouble};
@@ -13,7 +14,7 @@ use crate::soap::wsdl;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use std::fs::File;
-use std::io::{self, BufRead as _};
+use std::io::{self, BufRead as _, Write as _};
 use wirespeed::host::FingerprintOptions;
 
 const OCTETS: &str = "application/octet-stream";
@@ -47,6 +48,11 @@ pub(super) fn get(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::Re
         Ok(found) => found,
         Err(denied) => return deny(reader, denied, keep),
     };
+    match conditions::judge(&asked.head.headers, Some(&facts.tag), true) {
+        Outcome::Holds => {}
+        Outcome::Known => return known(reader, &facts, keep),
+        Outcome::Fails => return deny(reader, Denied::Condition, keep),
+    }
     match asked.parameter("digest") {
         Some(kind) => digest_of(reader, asked, &kind, &file, keep),
         None => send(reader, asked, &file, &facts, keep),
@@ -105,10 +111,6 @@ fn send(reader: &mut Reader, asked: &Asked, file: &File, facts: &Facts, keep: bo
         more: &more,
         keep,
     };
-    if asked.head.method == "HEAD" {
-        answer.send_head(reader.get_mut(), span.size_bytes)?;
-        return Ok(After::Keep);
-    }
     let place = Place {
         offset_bytes: span.start_bytes,
         size_bytes: span.size_bytes,
@@ -144,6 +146,17 @@ fn facts(reader: &mut Reader, keep: bool) -> io::Result<After> {
     small(reader, keep, "application/json", body.to_string().as_bytes())
 }
 
+/// The client has this version already: a head and nothing behind it.
+fn known(reader: &mut Reader, facts: &Facts, keep: bool) -> io::Result<After> {
+    let connection = if keep { "" } else { "Connection: close\r\n" };
+    let head = format!(
+        "HTTP/1.1 304 Not Modified\r\nETag: \"{}\"\r\nWirespeed: byteio\r\n{connection}\r\n",
+        facts.tag
+    );
+    reader.get_mut().write_all(head.as_bytes())?;
+    Ok(After::Keep)
+}
+
 fn small(reader: &mut Reader, keep: bool, content_type: &str, body: &[u8]) -> io::Result<After> {
     let answer = Answer {
         status: "200 OK",
@@ -160,6 +173,7 @@ fn deny(reader: &mut Reader, denied: Denied, keep: bool) -> io::Result<After> {
         Denied::Unknown => ("404 Not Found", "no such resource\n"),
         Denied::Read => ("403 Forbidden", "the service may not read this resource\n"),
         Denied::Write => ("403 Forbidden", "this service is not writable\n"),
+        Denied::Condition => ("412 Precondition Failed", "the resource is of another version\n"),
         Denied::Failed(_) => ("500 Internal Server Error", "cannot open the resource\n"),
     };
     let answer = Answer {
@@ -189,6 +203,11 @@ pub(super) fn put(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::Re
             "400 Bad Request",
             "a body of another length than its Content-Range",
         );
+    }
+    // Before anything comes that would be refused; and once more when all has come.
+    if let Err(denied) = conditions::permits(shared, asked) {
+        deny(reader, denied, false)?;
+        return Ok(After::Close);
     }
     let mut body = Body::new(reader, asked.head.framing);
     let wish = asked.parameter("wirespeed");
@@ -235,12 +254,20 @@ fn versions(
             let id = shared.stages.begin(&shared.root, &asked.path)?;
             id.ok_or_else(|| invalid("more versions are being written than this service bears").into())
         }
-        ("commit" | "drop", Some(id)) => match shared.stages.end(&id, &asked.path, wish == "commit") {
-            Ok(()) => Ok(String::new()),
-            Err(Ended::Unknown) => Err(Denied::Unknown.into()),
-            Err(Ended::Failed(error)) => Err(error.into()),
-        },
+        ("drop", Some(id)) => ended(shared.stages.end(&id, &asked.path, false)),
+        ("commit", Some(id)) => {
+            let commit = || ended(shared.stages.end(&id, &asked.path, true));
+            conditions::write(shared, asked, commit)
+        }
         _ => Err(invalid("wirespeed=stage is without a stage, commit and drop have one").into()),
+    }
+}
+
+fn ended(done: Result<(), Ended>) -> Result<String, Trouble> {
+    match done {
+        Ok(()) => Ok(String::new()),
+        Err(Ended::Unknown) => Err(Denied::Unknown.into()),
+        Err(Ended::Failed(error)) => Err(error.into()),
     }
 }
 
@@ -257,7 +284,10 @@ fn whole_or_part(
             store(body, &mut placement)?;
             as_long(placement.written_bytes, span.size_bytes)
         }
-        (None, Some(span)) => spool_and_store(shared, body, &asked.path, (span.start_bytes, span.size_bytes)),
+        (None, Some(span)) => {
+            let place = (span.start_bytes, span.size_bytes);
+            spool_and_store(shared, body, asked, place)
+        }
         (Some(stage), None) => {
             stage.file.set_len(0)?;
             store(body, &mut Placement::in_a_row(&stage.file, 0, u64::MAX))
@@ -265,7 +295,7 @@ fn whole_or_part(
         (None, None) => {
             let stage = Stage::begin(&shared.root, &asked.path)?;
             store(body, &mut Placement::in_a_row(&stage.file, 0, u64::MAX))?;
-            Ok(stage.commit()?)
+            conditions::write(shared, asked, || Ok(stage.commit()?))
         }
     }
 }
@@ -297,20 +327,23 @@ fn each_piece(
     }
 }
 
-/// A body of this size into its place in a resource, once all of it has come.
+/// A body of this size into its place in a resource, once all of it has come, if it may then be stored.
 pub(super) fn spool_and_store(
     shared: &Shared,
     body: &mut Body<'_, Reader>,
-    path: &str,
+    asked: &Asked,
     (offset_bytes, size_bytes): (u64, u64),
 ) -> Result<(), Trouble> {
-    shared.root.existing(path)?;
+    shared.root.existing(&asked.path)?;
     let mut data = Spool::default();
     each_piece(body, |piece| data.put(&shared.root, piece, size_bytes))?;
     as_long(data.bytes, size_bytes)?;
-    stage::write_to(&shared.root, path, |file| {
+    let store = |file: &File| {
         let mut placement = Placement::in_a_row(file, offset_bytes, size_bytes);
         placement.reserve(size_bytes)?;
         Ok(data.copy(|piece| placement.put(piece))?)
+    };
+    conditions::write(shared, asked, || {
+        stage::write_to(&shared.root, &asked.path, store)
     })
 }

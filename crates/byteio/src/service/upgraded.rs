@@ -130,7 +130,7 @@ fn take(
             &mut body,
             &mut Placement::in_a_row(&stage.file, offset_bytes, size_bytes),
         ),
-        _ => plain::spool_and_store(shared, &mut body, &asked.path, (offset_bytes, size_bytes)),
+        _ => plain::spool_and_store(shared, &mut body, asked, (offset_bytes, size_bytes)),
     };
     match stored {
         Ok(()) => answer(reader, WHOLE, size_bytes, false),

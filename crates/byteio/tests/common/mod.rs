@@ -27,6 +27,16 @@ impl Running {
     }
 
     pub fn with(path: &Path, writable: bool, secure: Option<SecureServer>, limits: Limits) -> Running {
+        Running::try_with(path, writable, secure, limits).unwrap()
+    }
+
+    /// As [`Running::with`]; an error is why there is no service.
+    pub fn try_with(
+        path: &Path,
+        writable: bool,
+        secure: Option<SecureServer>,
+        limits: Limits,
+    ) -> Result<Running, String> {
         let stop = StopFlag::new();
         let options = ServiceOptions {
             path: path.to_owned(),
@@ -36,10 +46,10 @@ impl Running {
             secure,
             limits,
         };
-        let service = Service::bind(options, &stop).unwrap();
+        let service = Service::bind(options, &stop).map_err(|error| error.to_string())?;
         let port = service.addresses()[0].port();
         std::thread::spawn(move || service.run());
-        Running { stop, port }
+        Ok(Running { stop, port })
     }
 
     pub fn url(&self, path: &str) -> Url {

@@ -157,7 +157,7 @@ fn client(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
         .near
         .as_ref()
         .map_or(1, |host| host.cpus_allowed.len().max(1));
-    let used = run.cpu_near_ns as f64 / run.elapsed_ns.max(1) as f64;
+    let used = run.cores_of(run.cpu_near_ns)?;
     let able = (cores as f64).min(pair.threads.max(1) as f64);
     let stored: u64 = run.connections.iter().map(|c| c.store_ns).sum();
     let store = stored as f64 / connection_time(pair, run);
@@ -175,7 +175,7 @@ fn client(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
 
 fn server(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
     let cores = pair.far.as_ref().map_or(1, |host| host.cpus_allowed.len().max(1));
-    let used = run.cpu_far_ns? as f64 / run.elapsed_ns.max(1) as f64;
+    let used = run.cores_of(run.cpu_far_ns?)?;
     let able = (cores as f64).min(pair.threads.max(1) as f64);
     busy(used, able).map(|used| ("server", format!("the service {used}")))
 }

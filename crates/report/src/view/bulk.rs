@@ -257,14 +257,11 @@ fn phases(pair: &Pair, run: &Transfer) -> String {
     if let Some(ratio) = run.wire_ratio() {
         let _ = write!(line, "; {ratio:.4} bytes on the sockets for each byte of payload");
     }
-    let seconds = run.elapsed_ns.max(1) as f64;
-    let _ = write!(
-        line,
-        "; CPU client {} cores",
-        significant(run.cpu_near_ns as f64 / seconds, 2)
-    );
-    if let Some(far) = run.cpu_far_ns {
-        let _ = write!(line, ", service {}", significant(far as f64 / seconds, 2));
+    if let Some(near) = run.cores_of(run.cpu_near_ns) {
+        let _ = write!(line, "; CPU client {} cores", significant(near, 2));
+    }
+    if let Some(far) = run.cpu_far_ns.and_then(|ns| run.cores_of(ns)) {
+        let _ = write!(line, ", service {}", significant(far, 2));
     }
     line
 }

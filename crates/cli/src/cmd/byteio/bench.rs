@@ -13,7 +13,7 @@ use crate::experiment::{Experiment, Found, How, Prepared};
 use crate::open_loop::TRIALS;
 use crate::output;
 use std::fmt::Write as _;
-use wirespeed_byteio::client::{Target, TransferOptions};
+use wirespeed_byteio::client::{Claim, Target, TransferOptions};
 use wirespeed_report::byteio::take_pairs;
 use wirespeed_report::stats::{LEVEL, summarize};
 use wirespeed_report::view;
@@ -209,7 +209,7 @@ pub fn ends(arguments: &ByteioBenchArgs) -> Vec<Ends> {
         None => Target::Discard,
         Some(path) => Target::File {
             path: path.clone(),
-            overwrite: true,
+            claim: Claim::Measure,
         },
     });
     match (&arguments.put, arguments.both) {

@@ -26,6 +26,9 @@ use wirespeed_schema::Run;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
 use wirespeed_schema::run::{CaseResult, Status};
 
+/// What helps where nothing is left to go on with.
+const ANEW: &str = "give the same command again, which begins anew";
+
 /// Do what the arguments say.
 pub fn byteio(arguments: &ByteioArgs, color: ColorChoice) -> Result<Ended, Failure> {
     match &arguments.verb {
@@ -46,15 +49,16 @@ impl From<TransferError> for Failure {
     }
 }
 
-/// Publish the pairs with their cases, and say how it ended.
+/// Publish the pairs with their cases, and say how it ended; `to_go_on`: what helps where it was interrupted.
 fn publish(
     draft: Draft,
     output: &mut Output,
     (section, cases): (&ByteioSection, Vec<CaseResult>),
     (interrupted, strict): (bool, bool),
+    to_go_on: &'static str,
 ) -> Result<Ended, Failure> {
     let (run, cause) = document(draft, (section, cases), interrupted)?;
-    finish(&run, output, cause.as_deref(), strict)
+    finish(&run, output, cause.as_deref(), (strict, to_go_on))
 }
 
 /// The document of the pairs, and the first thing that went wrong.
@@ -83,11 +87,16 @@ fn document(
 }
 
 /// Write the document, and say how it ended.
-fn finish(run: &Run, output: &mut Output, cause: Option<&str>, strict: bool) -> Result<Ended, Failure> {
+fn finish(
+    run: &Run,
+    output: &mut Output,
+    cause: Option<&str>,
+    (strict, to_go_on): (bool, &'static str),
+) -> Result<Ended, Failure> {
     output.finish(run)?;
     Ok(match run.status {
         Status::Ok => crate::cmd::ended(run, strict),
-        Status::Interrupted => Ended::badly(Failure::interrupted("give the same command again to go on")),
+        Status::Interrupted => Ended::badly(Failure::interrupted(to_go_on)),
         status => Ended::badly(Failure::with(
             status.exit_code(),
             cause.unwrap_or("the transfer failed"),

@@ -2,7 +2,7 @@
 //! machine, or any other that a command reaches (ssh, a container, a network namespace); it runs `wirespeed byteio bench`
 //! there and hands its document back on stdout.
 
-use super::publish;
+use super::{ANEW, publish};
 use crate::args::{ByteioBenchArgs, ColorChoice, TransferArgs};
 use crate::cmd::speed::speed;
 use crate::document::Draft;
@@ -385,7 +385,7 @@ pub fn bench(
         pairs,
     };
     let how = (stop.is_requested(), arguments.output.strict);
-    publish(draft, &mut output, (&section, cases), how)
+    publish(draft, &mut output, (&section, cases), how, ANEW)
 }
 
 #[cfg(test)]

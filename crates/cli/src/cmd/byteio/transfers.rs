@@ -1,13 +1,14 @@
 //! `wirespeed byteio get` and `put`: one transfer, and its report.
 
 use super::job::{self, Ends};
-use super::publish;
+use super::{ANEW, publish};
 use crate::args::{ByteioGetArgs, ByteioPutArgs, ColorChoice, OutputArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::output::Output;
+use crate::same::apart;
 use std::path::PathBuf;
-use wirespeed_byteio::client::{Target, TransferOptions};
+use wirespeed_byteio::client::{Claim, Target, TransferOptions};
 use wirespeed_report::byteio::{name_of_own, result_of};
 use wirespeed_schema::byteio::ByteioSection;
 
@@ -17,10 +18,14 @@ pub fn get(arguments: &ByteioGetArgs, color: ColorChoice) -> Result<Ended, Failu
         Some(path) => path.clone(),
         None => last_part(&arguments.url)?,
     };
-    let overwrite = arguments.overwrite;
+    apart(&path, &arguments.output.output)?;
+    let claim = match arguments.overwrite {
+        true => Claim::Replace,
+        false => Claim::New,
+    };
     let target = match arguments.map {
-        true => Target::Map { path, overwrite },
-        false => Target::File { path, overwrite },
+        true => Target::Map { path, claim },
+        false => Target::File { path, claim },
     };
     let options = job::options(
         &arguments.url,
@@ -52,6 +57,19 @@ fn last_part(url: &str) -> Result<PathBuf, Failure> {
     })
 }
 
+/// What helps a transfer that was interrupted.
+fn to_go_on(options: &TransferOptions) -> &'static str {
+    match &options.target {
+        Target::File {
+            claim: Claim::New, ..
+        }
+        | Target::Map {
+            claim: Claim::New, ..
+        } => "give the same command again to go on",
+        _ => ANEW,
+    }
+}
+
 fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let stop = crate::cmd::stop_on_signals()?;
     let mut output = Output::open(arguments, color)?;
@@ -68,5 +86,5 @@ fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -
     };
     let cases = section.pairs.iter().map(result_of).collect();
     let how = (stop.is_requested(), arguments.strict);
-    publish(draft, &mut output, (&section, cases), how)
+    publish(draft, &mut output, (&section, cases), how, to_go_on(options))
 }
