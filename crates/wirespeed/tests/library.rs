@@ -2,8 +2,9 @@
 
 use wirespeed::schema::case::{Case, RankSpec, Role, Stop};
 use wirespeed::schema::outcome::{SampleKind, StopReason};
+use wirespeed::schema::plan::{Plan, Template, expand};
 use wirespeed::schema::test::{Layout, PingPong, Stream, Test};
-use wirespeed::{Bootstrap, MeasureError, Registry, ThreadBootstrap, measure};
+use wirespeed::{Bootstrap, Machine, MeasureError, Registry, ThreadBootstrap, measure};
 
 fn rank(role: Role, peer: u32) -> RankSpec {
     RankSpec::new(role).with_peer(peer)
@@ -59,6 +60,50 @@ fn a_duration_ends_and_intervals_are_reported() {
     assert_eq!(reports.iter().sum::<u64>(), outcome.sent.messages);
     let batch = outcome.samples[0].batch_ops;
     assert_eq!(outcome.samples[0].histogram.count, outcome.sent.messages / batch);
+}
+
+/// The time of a run is all of it, whatever lies between its rounds, and its intervals have the same: no figure of a second or of
+/// the end may contradict that of the whole.
+#[test]
+fn intervals_and_the_whole_have_the_same_time() {
+    let registry = Registry::builtin();
+    for name in [
+        "am_lat", "put_lat", "get", "fadd", "am_bw", "add_mr", "get_bw", "am_bibw", "tag_lat", "tag_bw",
+    ] {
+        let template = Template::of([
+            ("test", name),
+            ("via", "inproc"),
+            ("interval", "5ms"),
+            ("duration", "40ms"),
+        ]);
+        let planned = expand(&Plan::of(vec![template.unwrap()]), &Machine::new(&registry)).unwrap();
+        let case = &planned[0].case;
+        let ranks = ThreadBootstrap::group(case.ranks.len() as u32);
+        let outcome = std::thread::scope(|scope| {
+            let ranks: Vec<_> = ranks
+                .iter()
+                .map(|rank| scope.spawn(|| measure(case, &registry, rank, &mut |_| ()).unwrap()))
+                .collect();
+            let outcomes = ranks.into_iter().map(|rank| rank.join().unwrap());
+            outcomes.into_iter().next().unwrap()
+        });
+        let last = outcome.intervals.last().unwrap();
+        let ended_ns = last.start_ns + last.duration_ns;
+        assert!(
+            ended_ns.abs_diff(outcome.elapsed_ns) <= 10,
+            "{name}: {ended_ns} {outcome:?}"
+        );
+        assert!(
+            outcome.disturbance.observed_ns.abs_diff(outcome.elapsed_ns) <= 10,
+            "{name}: {outcome:?}"
+        );
+        let sent: u64 = outcome
+            .intervals
+            .iter()
+            .map(|interval| interval.sent.messages)
+            .sum();
+        assert_eq!(sent, outcome.sent.messages, "{name}");
+    }
 }
 
 #[test]

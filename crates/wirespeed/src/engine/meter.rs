@@ -146,6 +146,8 @@ pub struct Meter<'a> {
     raw_max: u64,
     /// When the measured phase began; never on a rank that has none.
     started: Option<u64>,
+    /// When it was over: nothing behind that is part of an interval.
+    ended: Option<u64>,
     interval_started: u64,
     interval_tally: Tally,
     intervals: Vec<Interval>,
@@ -196,6 +198,7 @@ impl<'a> Meter<'a> {
             report_ticks,
             raw_max: case.raw_samples_max,
             started: None,
+            ended: None,
             interval_started: 0,
             interval_tally: Tally::default(),
             intervals: Vec::new(),
@@ -264,7 +267,9 @@ impl<'a> Meter<'a> {
 
     /// The measured phase is over: ticks since the start, and no disturbance counts from here on.
     pub fn stop(&mut self) -> u64 {
-        let elapsed = self.elapsed_ticks();
+        let now = self.clock.now();
+        self.ended = Some(now);
+        let elapsed = self.started.map_or(0, |started| now.saturating_sub(started));
         if let Some(probe) = self.probe.take() {
             self.disturbance = probe.finish();
             self.disturbance.observed_ns = self.timebase.to_ns(elapsed);
@@ -379,7 +384,7 @@ impl<'a> Meter<'a> {
             self.stop();
         }
         if self.report_ticks > 0 && self.started.is_some() {
-            let now = self.clock.now();
+            let now = self.ended.unwrap_or_else(|| self.clock.now());
             self.close_interval(now, series.first_mut());
         }
         let timebase = self.timebase;

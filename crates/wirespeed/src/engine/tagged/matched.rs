@@ -158,15 +158,12 @@ impl<P: TaggedPort, C: Check> Iterations<P> for Matched<C> {
         if self.source {
             group.wait_all()?;
         }
-        let began = clock.now();
-        let result = match (self.window, self.source) {
+        match (self.window, self.source) {
             (None, true) => hot_tagged_request(self, group, series, clock, count),
             (None, false) => hot_tagged_answer(self, group, count),
             (Some(window), true) => hot_send_windows(self, group, series, clock, (count, window)),
             (Some(window), false) => hot_receive_windows(self, group, series, clock, (count, window)),
-        };
-        group.ticks += clock.now() - began;
-        result
+        }
     }
 
     fn batch(&self, rank: &Rank, op_ticks: f64) -> u64 {

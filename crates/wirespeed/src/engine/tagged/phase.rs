@@ -20,7 +20,7 @@ pub enum Meeting {
     EachIteration,
 }
 
-/// The iterations of a test as one rank takes part in them. They add their time to the group's.
+/// The iterations of a test as one rank takes part in them. Where ranks meet, they add their time to the group's.
 pub trait Iterations<P: TaggedPort> {
     /// What comes before a round.
     fn meeting(&self) -> Meeting;
@@ -186,8 +186,9 @@ impl<P: TaggedPort> Body for Member<'_, P> {
         Some(&mut self.own)
     }
 
+    /// Others' definitions add up their iterations; ours has what lies between rounds too.
     fn elapsed_ticks(&self) -> Option<u64> {
-        Some(self.group.ticks)
+        (self.test.meeting() != Meeting::Announced).then_some(self.group.ticks)
     }
 
     fn first_ticks(&self, wall_ticks: u64) -> Option<u64> {
