@@ -2,6 +2,7 @@
 //! another thing that it writes.
 
 use crate::errors::Failure;
+use crate::file;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
 
@@ -43,7 +44,7 @@ pub fn apart(path: &Path, written: &[PathBuf]) -> Result<(), Failure> {
         Some(one) => Err(Failure::usage(
             format!(
                 "{} is named twice: a result would take the place of that file",
-                one.display()
+                file::shown(one)
             ),
             "write the result to another file",
         )),

@@ -50,7 +50,15 @@ impl StopFlag {
 
     /// Ask to stop; each further call raises the level. Not for signal handlers: see [`StopFlag::on_signals`].
     pub fn request(&self) {
-        let raise = |level: u8| Some(level.saturating_add(1).min(2));
+        self.raise(|level| Some(level.saturating_add(1).min(2)));
+    }
+
+    /// Ask to end in order, however many ask: unlike [`StopFlag::request`] it hurries nobody who was asked already.
+    pub fn request_orderly(&self) {
+        self.raise(|level| (level == 0).then_some(1));
+    }
+
+    fn raise(&self, raise: impl Fn(u8) -> Option<u8>) {
         let _ = self
             .0
             .level
@@ -148,5 +156,16 @@ mod tests {
         flag.request();
         assert_eq!(flag.level(), StopLevel::Immediate);
         assert!(rx.try_recv().is_err());
+    }
+
+    /// Several that notice the same end hurry nobody.
+    #[test]
+    fn who_asks_for_order_does_not_raise_the_level() {
+        let flag = StopFlag::new();
+        (0..3).for_each(|_| flag.request_orderly());
+        assert_eq!(flag.level(), StopLevel::Orderly);
+        flag.request();
+        flag.request_orderly();
+        assert_eq!(flag.level(), StopLevel::Immediate);
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod words;
 use crate::compare::matching::{candidates, trust, values};
 use crate::compare::verdict::judge_each;
 use crate::compare::{CompareError, Method, Question, Row, Sides, in_pairs};
+use crate::names::Names;
 use crate::stats::{LEVEL, summarize};
 use crate::thresholds::WITHIN_RATIO;
 use serde::{Deserialize, Serialize};
@@ -101,11 +102,12 @@ impl Interference {
             within_ratio: Finite::maybe(WITHIN_RATIO).unwrap_or_default(),
             ..Interference::default()
         };
+        let names = Names::among(cases.iter().map(|arms| &arms.off));
         let mut sides: Vec<Sides> = Vec::new();
         let mut loads: Vec<&Loaded> = Vec::new();
         for arms in cases {
             for (loaded, on) in &arms.on {
-                match sides_of(&arms.off, on) {
+                match sides_of(&arms.off, on, names.of(&arms.off)) {
                     Ok((of_pair, rare)) => {
                         loads.extend(of_pair.iter().map(|_| loaded));
                         sides.extend(of_pair);
@@ -137,7 +139,11 @@ impl Interference {
 /// Both sides of every figure that runs of both have, and what is left out, in words. A round that lacks a figure on either
 /// side is left out of it alone; a figure that most rounds lack is left out as a whole, for the rounds that have it are no
 /// fair choice: only a fast run has samples enough for its tail.
-fn sides_of(off: &CaseResult, on: &CaseResult) -> Result<(Vec<Sides>, Vec<String>), CompareError> {
+fn sides_of(
+    off: &CaseResult,
+    on: &CaseResult,
+    label: String,
+) -> Result<(Vec<Sides>, Vec<String>), CompareError> {
     let (off, on) = (in_pairs(off, on), in_pairs(on, off));
     let question = Question {
         allow_shared: true,
@@ -145,7 +151,7 @@ fn sides_of(off: &CaseResult, on: &CaseResult) -> Result<(Vec<Sides>, Vec<String
     };
     trust("the side without load", &off, &question)?;
     trust("the side with load", &on, &question)?;
-    let (label, rounds) = (off.case.label(), off.repetitions.len());
+    let rounds = off.repetitions.len();
     let (mut sides, mut rare) = (Vec::new(), Vec::new());
     for figure in FIGURES {
         let both = candidates(figure).into_iter().map(|tag| Sides {

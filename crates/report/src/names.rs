@@ -69,14 +69,13 @@ pub(crate) fn identity(result: &CaseResult) -> Identity {
     let Ok(Value::Object(case)) = serde_json::to_value(&result.case) else {
         return key;
     };
-    const CIRCUMSTANCES: [&str; 8] = [
+    const CIRCUMSTANCES: [&str; 7] = [
         "stop",
         "warmup_iterations",
         "warmup_ns_max",
         "report_interval_ns",
         "raw_samples_max",
         "idle",
-        "check",
         "ranks",
     ];
     for (name, value) in &case {
@@ -151,6 +150,7 @@ mod tests {
                 "",
             ),
             (json!({"pace_msg_per_s": 1000}), ""),
+            (json!({"check": true}), " check false"),
         ] {
             let cases = [case(json!({})), case(differing.clone())];
             let names = Names::among(&cases);

@@ -149,7 +149,7 @@ impl Remote {
                 while end.recv_timeout(KEEP_EVERY) == Err(RecvTimeoutError::Timeout) {
                     if watch.ask(number) {
                         // What is measured ends in order, and is kept.
-                        return run.request();
+                        return run.request_orderly();
                     }
                 }
             };

@@ -55,6 +55,7 @@ pub struct MeshArgs {
         long,
         value_name = "PATTERN[@HOST],..",
         value_delimiter = ',',
+        conflicts_with_all = ["pairs", "budget"],
         help_heading = "Congestion"
     )]
     pub pattern: Vec<String>,

@@ -77,7 +77,7 @@ Examples:
                                                  which do not share this home
 
 Clients are measured one at a time, the others wait and are told so. Every client must prove that it has the key, \
-which is made on first use in a file that only its owner may read. Ctrl-C finishes the running case, then ends the server.")]
+which is made on first use in a file that only its owner may read. Ctrl-C ends the running case in order: its client keeps what was measured.")]
 pub struct ServeArgs {
     /// Addresses to listen on: loopback, all (other machines too), or addresses of this machine
     #[arg(

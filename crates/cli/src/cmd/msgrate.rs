@@ -15,7 +15,6 @@ use wirespeed_schema::posted::CacheState;
 use wirespeed_schema::units;
 
 /// The original's defaults, where its own form is asked for.
-const CLASSIC_PEERS: &str = "6";
 const CLASSIC_ITERATIONS: &str = "4096";
 const CLASSIC_CACHE: &str = "8M";
 const PATTERNS: [&str; 4] = ["single", "pair", "pre-post", "all-start"];
@@ -106,9 +105,6 @@ fn plan(arguments: &MsgrateArgs) -> Result<Plan, Failure> {
     if case.of("grid").iter().all(|grid| grid == "ring") {
         let stride = stride(arguments.ranks_per_node.as_deref(), ranks, job)?;
         word("stride", &stride.to_string())?;
-    }
-    if classic && is_left_out("peers") {
-        word("peers", CLASSIC_PEERS)?;
     }
     if classic && is_left_out("cache_size") && is_left_out("cache_state") {
         word("cache_size", CLASSIC_CACHE)?;
@@ -269,7 +265,7 @@ mod tests {
             .unwrap()
             .templates[0]
             .axes;
-        assert_eq!(axes["peers"], ["6"]);
+        assert!(!axes.contains_key("peers"), "six, or fewer of few ranks");
         assert_eq!(axes["iters"], ["4095"]);
         assert_eq!(axes["cache_size"], ["8M"]);
         assert_eq!(axes["warmup"], ["0"]);

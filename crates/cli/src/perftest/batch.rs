@@ -4,7 +4,7 @@
 //! the program. Nothing here knows what an option means.
 
 use crate::args::TestArgs;
-use crate::errors::{Failure, exit};
+use crate::errors::Failure;
 use crate::file;
 use crate::front::attached;
 use crate::input;
@@ -91,13 +91,9 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn file(&mut self, path: &Path) -> Result<(), Failure> {
-        let unreadable = |e: &std::io::Error| Failure {
-            code: exit::USAGE,
-            ..Failure::file("read", path, e)
-        };
-        let known = path.canonicalize().map_err(|e| unreadable(&e))?;
         let bytes = input::whole(path, "batch file", FILE_BYTES_MAX)?;
-        self.open.push(known);
+        // A pipe has no place, and cannot include itself.
+        self.open.push(path.canonicalize().unwrap_or_default());
         for (number, line) in printable(&String::from_utf8_lossy(&bytes)).lines().enumerate() {
             self.line(line, path, number + 1);
             if self.lines.len() > LINES_MAX {
@@ -256,6 +252,19 @@ mod tests {
         assert_eq!(lines[0].options.as_ref().unwrap().size.as_deref(), Some("64"));
         assert_eq!(lines[1].options.as_ref().unwrap().size.as_deref(), Some("64,64"));
         assert!(lines[2].options.as_ref().unwrap_err().cause.contains("${NONE}"));
+    }
+
+    /// As a shell hands over what another command prints: `-b <(command)`.
+    #[test]
+    fn a_pipe_is_read_as_a_file_is() {
+        use std::io::Write as _;
+        use std::os::fd::AsRawFd as _;
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(b"piped -t am_lat -s 8\n").unwrap();
+        drop(writer);
+        let path = PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
+        let lines = read(&path, &Variables::new()).unwrap();
+        assert_eq!((lines.len(), lines[0].name.as_str()), (1, "piped"));
     }
 
     #[test]

@@ -98,6 +98,33 @@ fn a_rate_suffers_by_shrinking() {
     assert!((rate.row.ratio.get() - 0.625).abs() < 0.01, "{rate:?}");
 }
 
+/// Cases that differ in what their label leaves out have names and answers of their own.
+#[test]
+fn cases_of_one_label_are_told_apart() {
+    let of_window = |window: u64| {
+        let arm = |elapsed_ns: u64| {
+            result(
+                case("unix", Test::AmBw(stream(64, window)), 100_000),
+                RUNS,
+                |index| one_way_stream(64, 100_000, elapsed_ns + u64::from(index) * 10_000, 20_000.0),
+            )
+        };
+        Arms {
+            off: arm(50_000_000),
+            on: vec![(loaded("cpu"), arm(50_000_000 * (1 + window % 2)))],
+        }
+    };
+    let found = Interference::judged(&[of_window(1), of_window(64)], 1, RUNS);
+    let names: Vec<&str> = found.rows.iter().map(|row| row.row.label.as_str()).collect();
+    for name in ["unix am_bw 64 B window 1", "unix am_bw 64 B window 64"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    let mut document = run(Vec::new());
+    document.sections.put(&found);
+    let text = screen(&document, &Style::PLAIN);
+    assert!(text.contains("window 1 ") && text.contains("window 64"), "{text}");
+}
+
 #[test]
 fn it_reads_back_and_is_shown_in_words() {
     let on = vec![(loaded("cpu"), arm(1.5, 2, 8_000_000))];

@@ -301,12 +301,27 @@ fn pin_hosts(texts: &[String], roster: &mut Roster) -> Result<(), Failure> {
     for (host, rank) in roster.hosts.iter_mut().zip(ranks) {
         host.cpu = rank.cpu;
     }
+    if roster.source == Source::Here {
+        roster.name_by_cpu();
+    }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_chooses_its_pairs_itself() {
+        use clap::Parser as _;
+        for other in [["--pairs", "f"], ["--budget", "2s"]] {
+            let words = ["wirespeed", "mesh", "--pattern", "incast"]
+                .into_iter()
+                .chain(other);
+            let refused = crate::args::Cli::try_parse_from(words).err().unwrap();
+            assert_eq!(refused.kind(), clap::error::ErrorKind::ArgumentConflict);
+        }
+    }
 
     #[test]
     fn shares_are_percentages() {

@@ -4,7 +4,7 @@ use super::hostfile::read;
 use crate::args::HostsArgs;
 use crate::errors::Failure;
 use crate::job;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use wirespeed::host::{allowed_cpus, default_cpus};
 use wirespeed_control::StopFlag;
@@ -152,22 +152,34 @@ impl Roster {
     }
 }
 
+impl Roster {
+    /// Name the hosts of this machine by the CPU that each has to itself; by their numbers, where two share one or have none.
+    pub fn name_by_cpu(&mut self) {
+        let cpus: BTreeSet<u32> = self.hosts.iter().filter_map(|host| host.cpu).collect();
+        let apart = cpus.len() == self.hosts.len();
+        for (number, host) in self.hosts.iter_mut().enumerate() {
+            host.name = match host.cpu.filter(|_| apart) {
+                Some(cpu) => format!("cpu{cpu}"),
+                None => format!("rank{number}"),
+            };
+        }
+    }
+}
+
 fn of_machine(ranks: Option<u32>) -> Roster {
     let allowed = allowed_cpus();
     let count = ranks.map_or(allowed.len().clamp(2, RANKS_MAX), |ranks| ranks as usize);
     let cpus = default_cpus(count);
-    let host = |number: usize| {
-        let cpu = cpus.as_ref().and_then(|cpus| cpus.get(number)).copied();
-        Host {
-            name: cpu.map_or_else(|| format!("rank{number}"), |cpu| format!("cpu{cpu}")),
-            cpu,
-            ..Host::default()
-        }
+    let host = |number: usize| Host {
+        cpu: cpus.as_ref().and_then(|cpus| cpus.get(number)).copied(),
+        ..Host::default()
     };
-    Roster {
+    let mut roster = Roster {
         source: Source::Here,
         hosts: (0..count).map(host).collect(),
-    }
+    };
+    roster.name_by_cpu();
+    roster
 }
 
 /// The ranks of a job. Units are those of the file, else the launcher's.
@@ -378,6 +390,26 @@ mod tests {
         assert_eq!(roster.units().unwrap(), (Vec::new(), Vec::new()));
         let here = of_machine(Some(3));
         assert_eq!((here.hosts.len(), here.source), (3, Source::Here));
+    }
+
+    /// A verdict names a CPU that was measured, or none.
+    #[test]
+    fn hosts_of_a_machine_are_named_by_the_cpus_that_they_have() {
+        let mut here = of_machine(Some(3));
+        for (cpus, expected) in [
+            ([Some(9), Some(1), Some(0)], ["cpu9", "cpu1", "cpu0"]),
+            ([Some(1), Some(1), Some(0)], ["rank0", "rank1", "rank2"]),
+            ([None, Some(1), Some(0)], ["rank0", "rank1", "rank2"]),
+            ([None; 3], ["rank0", "rank1", "rank2"]),
+        ] {
+            here.hosts
+                .iter_mut()
+                .zip(cpus)
+                .for_each(|(host, cpu)| host.cpu = cpu);
+            here.name_by_cpu();
+            let names: Vec<&str> = here.hosts.iter().map(|host| host.name.as_str()).collect();
+            assert_eq!(names, expected);
+        }
     }
 
     #[test]
