@@ -68,16 +68,17 @@ pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
             said: quoted(said.lines().next().unwrap_or_default(), 200),
         });
     }
-    let (mut found, mut size_bytes) = (Vec::new(), None);
+    let (mut found, mut size_bytes, mut at_server) = (Vec::new(), None, false);
     let mut lines = text.lines().peekable();
     while let Some(next) = lines.next() {
         if next.contains("iperf3 ") {
-            size_bytes = next
-                .split_once(" -l ")
-                .and_then(|(_, rest)| parse_size(rest.split_whitespace().next()?).ok());
+            (size_bytes, at_server) = (length_of(next), false);
         }
+        size_bytes = blocks_of(next).or(size_bytes);
+        // The same run, as its other end saw it.
+        at_server |= next.trim() == "Server output:";
         // The last titles of a run stand above its totals.
-        if next.starts_with("[ ID]") {
+        if next.starts_with("[ ID]") && !at_server {
             let mut totals = Vec::new();
             while let Some(total) = lines.peek().and_then(|next| line(next)) {
                 totals.push(total);
@@ -87,6 +88,27 @@ pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
         }
     }
     Ok(found)
+}
+
+/// The length of a write in a command, however it is spelt: `-l 64K`, `-l64K`, `--length 64K`, `--length=64K`.
+fn length_of(command: &str) -> Option<u64> {
+    let mut words = command.split_whitespace();
+    while let Some(word) = words.next() {
+        let behind = match word {
+            "-l" | "--length" => words.next(),
+            _ => word.strip_prefix("--length=").or(word.strip_prefix("-l")),
+        };
+        if let Some(size) = behind.and_then(|size| parse_size(size).ok()) {
+            return Some(size);
+        }
+    }
+    None
+}
+
+/// The same, as `-V` has it: `Starting Test: protocol: TCP, 1 streams, 4096 byte blocks, ..`.
+fn blocks_of(line: &str) -> Option<u64> {
+    let (before, _) = line.strip_prefix("Starting Test:")?.split_once(" byte blocks")?;
+    before.rsplit(' ').next()?.parse().ok()
 }
 
 fn figures(lines: &[Line<'_>], udp: bool, size_bytes: Option<u64>) -> Option<Figures> {
@@ -102,12 +124,20 @@ fn figures(lines: &[Line<'_>], udp: bool, size_bytes: Option<u64>) -> Option<Fig
     roles.dedup();
     let received = lines.iter().filter(|line| !line.is_sender && !line.is_sum);
     received.clone().next()?;
+    // A server knows of the direction in which it sends only what it has sent.
+    let arrived = |role: &&&str| lines.iter().any(|line| !line.is_sender && line.role == **role);
+    let sent_only: Vec<&str> = roles.iter().filter(|role| !arrived(role)).copied().collect();
+    let of_sent_only = lines
+        .iter()
+        .filter(|line| line.is_sum == has_sum && sent_only.contains(&line.role));
+    let unheard: f64 = of_sent_only.map(|line| line.bytes_per_s).sum();
+    let heard_roles = roles.len() - sent_only.len();
     let totals = Totals {
         udp,
         size_bytes,
-        streams: (received.count() / roles.len()) as u64,
+        streams: (received.count() / heard_roles.max(1)) as u64,
         both: roles.len() == 2,
-        received: whole(false).sum(),
+        received: whole(false).sum::<f64>() + unheard,
         sent: whole(true).reduce(|a, b| a + b),
         loss_ratio: lines
             .iter()
@@ -132,6 +162,35 @@ mod tests {
     const UDP: &str = "[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n\
         [  5]   0.00-2.00   sec   888 MBytes  800 Mbits/sec  0.000 ms  0/1000 (0%)  sender\n\
         [  5]   0.00-2.00   sec   268 MBytes  600 Mbits/sec  0.001 ms  250/1000 (25%)  receiver\n";
+
+    #[test]
+    fn the_length_of_a_write_is_read_however_it_is_said() {
+        for spelt in ["-l 64K", "-l64K", "--length 64K", "--length=64K"] {
+            let found = read(&TCP.replace("-l 64K", spelt)).unwrap();
+            assert_eq!(found[0].test.size_bytes(), 64 << 10, "{spelt}");
+        }
+        let verbose = "Starting Test: protocol: TCP, 1 streams, 4096 byte blocks, omitting 0 seconds\n";
+        let found = read(&TCP.replace(" -l 64K\n", &format!("\n{verbose}"))).unwrap();
+        assert_eq!((found[0].test.size_bytes(), found[0].assumed.len()), (4096, 0));
+    }
+
+    #[test]
+    fn what_the_other_end_says_of_a_run_is_no_run_of_its_own() {
+        let both = TCP.replace("\n\niperf Done.", "\n\nServer output:\n")
+            + &TCP.replace("$ iperf3 -c 192.0.2.1 -l 64K\n", "");
+        let found = read(&both.repeat(2)).unwrap();
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn a_server_has_what_came_of_one_direction_and_what_it_sent_of_the_other() {
+        let text = "[ ID][Role] Interval           Transfer     Bitrate         Retr\n\
+            [  5][RX-S]   0.00-1.00   sec  1.0 GBytes  8.00 Gbits/sec                  receiver\n\
+            [  8][TX-S]   0.00-1.00   sec  1.0 GBytes  4.00 Gbits/sec    0             sender\n";
+        let found = read(text).unwrap();
+        assert_eq!(found[0].test.name(), "am_bibw");
+        assert_eq!(found[0].figures[0], ("bandwidth_bytes_per_s", 1.5e9));
+    }
 
     #[test]
     fn totals_are_read_and_each_run_is_one() {

@@ -10,8 +10,32 @@ use wirespeed_schema::posted::Pattern;
 /// Size of sockperf's messages unless its command, which its output does not repeat, says otherwise.
 const SOCKPERF_BYTES: f64 = 14.0;
 
-/// `sockperf: ---> percentile 50.000 =   4.321`: half of the round trip, in µs.
+/// The last line of a run's figures.
+const SOCKPERF_LAST: &str = "<MIN> observation";
+
+/// sockperf: each run of the text.
 pub fn sockperf(text: &str) -> Result<Vec<Figures>, ImportError> {
+    let (mut found, mut first) = (Vec::new(), 0);
+    let mut run = String::new();
+    for (number, line) in text.lines().enumerate() {
+        run.push_str(line);
+        run.push('\n');
+        if line.contains(SOCKPERF_LAST) {
+            found.push(sockperf_run(&run, first)?);
+            (run, first) = (String::new(), number + 1);
+        }
+    }
+    if found.is_empty() || run.contains("> percentile ") {
+        found.push(sockperf_run(&run, first)?);
+    }
+    Ok(found)
+}
+
+/// `sockperf: ---> percentile 50.000 =   4.321`, in µs: half of the round trip, or with --full-rtt all of it. `first`: lines
+/// before the run.
+fn sockperf_run(text: &str, first: usize) -> Result<Figures, ImportError> {
+    let is_whole = text.contains("Summary: Round trip is") || text.contains("avg-rtt=");
+    let ns_per_value = if is_whole { 1000.0 } else { 2000.0 };
     let size = ["--msg-size=", "--msg-size ", " -m "]
         .iter()
         .find_map(|option| after(text, option));
@@ -32,7 +56,7 @@ pub fn sockperf(text: &str) -> Result<Vec<Figures>, ImportError> {
         ("percentile 99.000", "rtt_p99_ns"),
         ("percentile 99.900", "rtt_p999_ns"),
         ("percentile 99.990", "rtt_p9999_ns"),
-        ("<MIN> observation", "rtt_min_ns"),
+        (SOCKPERF_LAST, "rtt_min_ns"),
         ("<MAX> observation", "rtt_max_ns"),
     ];
     for (number, line) in text.lines().enumerate() {
@@ -43,15 +67,15 @@ pub fn sockperf(text: &str) -> Result<Vec<Figures>, ImportError> {
             .rsplit('=')
             .next()
             .and_then(|value| value.trim().parse::<f64>().ok());
-        let value = value.ok_or_else(|| bad_line(Format::Sockperf, number, "no number after ="))?;
-        found = found.with(tag, value * 2000.0);
+        let value = value.ok_or_else(|| bad_line(Format::Sockperf, first + number, "no number after ="))?;
+        found = found.with(tag, value * ns_per_value);
     }
     let counted = text
         .split(" observations")
         .next()
         .and_then(|before| before.rsplit(' ').next());
     found.samples = counted.and_then(|count| count.parse().ok()).unwrap_or(0);
-    Ok(vec![found])
+    Ok(found)
 }
 
 /// The number that follows `name` somewhere in the text.
@@ -207,6 +231,35 @@ mod tests {
         let with_command = format!("$ sockperf pp --tcp -m 64 -t 2\n{text}");
         assert_eq!(sockperf(&with_command).unwrap()[0].test.size_bytes(), 64);
         assert!(sockperf("sockperf: ---> percentile 50.000 = x").is_err());
+    }
+
+    #[test]
+    fn sockperf_runs_are_apart_and_whole_round_trips_are_not_doubled() {
+        let run = |count: u32, p50: f64, more: &str| {
+            format!(
+                "sockperf: == version 3.7 ==\n{more}sockperf: Total {count} observations; each\n\
+                 sockperf: ---> percentile 50.000 = {p50}\nsockperf: ---> <MIN> observation = 1.0\n"
+            )
+        };
+        let text = run(100, 4.5, "")
+            + &run(300, 5.5, "sockperf: Summary: Round trip is 11 usec\n")
+            + &run(200, 6.5, "");
+        let found = sockperf(&text).unwrap();
+        let seen: Vec<_> = found.iter().map(|run| (run.samples, run.figures[0])).collect();
+        let p50 = |ns| ("rtt_p50_ns", ns);
+        assert_eq!(
+            seen,
+            [(100, p50(9000.0)), (300, p50(5500.0)), (200, p50(13_000.0))]
+        );
+        // The last one was cut off.
+        let cut = run(100, 4.5, "") + "sockperf: ---> percentile 50.000 = 7.5\n";
+        assert_eq!(sockperf(&cut).unwrap().len(), 2);
+        let bad = text + "sockperf: ---> percentile 50.000 = x\n";
+        assert!(
+            sockperf(&bad).unwrap_err().to_string().contains("line 14"),
+            "{:?}",
+            sockperf(&bad)
+        );
     }
 
     #[test]

@@ -115,6 +115,12 @@ pub enum ImportError {
         /// Its length.
         bytes: usize,
     },
+    /// Too many results.
+    #[error("the file has {found} results, more than {CASES_MAX}")]
+    TooMany {
+        /// How many.
+        found: usize,
+    },
     /// None of the formats.
     #[error("the file is a result of no tool that is known here: {}", Format::ALL.map(Format::name).join(", "))]
     Unknown,
@@ -177,7 +183,7 @@ impl ImportError {
             ImportError::NotText | ImportError::Unknown => {
                 "name the tool with --format, or give a file that it wrote"
             }
-            ImportError::TooLarge { .. } => "split the file",
+            ImportError::TooLarge { .. } | ImportError::TooMany { .. } => "split the file",
             ImportError::Unsaid { .. } => "say it: wirespeed import FILE --test tag_lat -o FILE.json",
             ImportError::Stated { .. } => "leave the option out",
             ImportError::NoTest { .. } => {
@@ -278,7 +284,9 @@ pub fn import_told(bytes: &[u8], format: Option<Format>, told: &Told) -> Result<
         None => detect(text).ok_or(ImportError::Unknown)?,
     };
     let mut found = format.read(text, told)?;
-    found.truncate(CASES_MAX);
+    if found.len() > CASES_MAX {
+        return Err(ImportError::TooMany { found: found.len() });
+    }
     told::apply(&mut found, told, format)?;
     let started_at = found.iter().find_map(|figures| figures.started_at.clone());
     let cases: Vec<CaseResult> = alike(found)

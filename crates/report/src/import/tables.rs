@@ -60,7 +60,7 @@ fn numbers(line: &str) -> Option<Vec<f64>> {
 /// 10^6 bytes. All of it is what the tests of the same names measure here.
 pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
     let (mut title, mut found) = (String::new(), Vec::new());
-    let (mut pairs, mut window) = (1, None);
+    let (mut pairs, mut window, mut other) = (1, None, None);
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
         let bad = |what| bad_line(Format::Osu, number, what);
@@ -77,11 +77,26 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
+        if title.is_empty() {
+            return Err(bad("no heading says which OSU test this is"));
+        }
+        // What other tests time has no counterpart.
+        let Some(name) = osu_name(&title) else {
+            other.get_or_insert(number);
+            continue;
+        };
+        let (line, is_right) = match line.rsplit_once(char::is_whitespace) {
+            Some((row, "Pass")) => (row, true),
+            Some((row, "Fail")) => (row, false),
+            _ => (line, true),
+        };
+        if !is_right {
+            return Err(bad("the test says that its data were wrong"));
+        }
         let values = numbers(line).ok_or_else(|| bad("not a row of numbers"))?;
         let (Some(&size), Some(&value)) = (values.first(), values.get(1)) else {
             return Err(bad("a row has a size and a value"));
         };
-        let name = osu_name(&title).ok_or_else(|| bad("no heading says which OSU test this is"))?;
         let is_windowed = takes(name, "window");
         let under_way = if is_windowed {
             window.unwrap_or(OSU_WINDOW)
@@ -104,20 +119,31 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
         }
         found.push(row);
     }
-    Ok(found)
+    match other.filter(|_| found.is_empty()) {
+        Some(number) => Err(bad_line(
+            Format::Osu,
+            number,
+            "this OSU test has no counterpart here",
+        )),
+        None => Ok(found),
+    }
 }
 
-/// The test here that a heading of OSU's names.
+/// The test here that a heading of OSU's names: `# osu mpi latency test v7.4`, with the kind of memory behind `mpi`. Collective
+/// and one-sided tests, and those of threads, begin and end alike.
 fn osu_name(title: &str) -> Option<&'static str> {
     let names = [
-        ("multi latency", Some("osu_multi_lat")),
-        ("multi-thread", None),
-        ("latency", Some("osu_latency")),
-        ("bi-directional", Some("osu_bibw")),
-        ("message rate", Some("osu_mbw_mr")),
-        ("bandwidth", Some("osu_bw")),
+        ("latency", "osu_latency"),
+        ("multi latency", "osu_multi_lat"),
+        ("bandwidth", "osu_bw"),
+        ("bi-directional bandwidth", "osu_bibw"),
+        ("multiple bandwidth / message rate", "osu_mbw_mr"),
     ];
-    names.iter().find(|(words, _)| title.contains(words))?.1
+    let (library, rest) = title.strip_prefix("# osu ")?.split_once(' ')?;
+    let told = rest.split_once(" test")?.0.trim();
+    let is_plain = library == "mpi" || library.starts_with("mpi-");
+    let found = names.iter().find(|(words, _)| *words == told && is_plain);
+    found.map(|(_, name)| *name)
 }
 
 /// IMB: `# Benchmarking PingPong`, then `#bytes #repetitions t[usec] Mbytes/sec` (PingPong: half of the round trip's
@@ -184,6 +210,45 @@ pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Collectives, one-sided tests and the rest of OSU's are no tests of two ranks that answer each other.
+    #[test]
+    fn only_osu_tests_that_exist_here_are_read() {
+        let table = |title: &str| {
+            osu(&format!(
+                "# OSU {title} Test v7.4\n# Size    Latency (us)\n1   5.11\n8  6.0\n"
+            ))
+        };
+        for (title, name) in [
+            ("MPI Latency", "osu_latency"),
+            ("MPI-CUDA Latency", "osu_latency"),
+            ("MPI Multi Latency", "osu_multi_lat"),
+            ("MPI Bandwidth", "osu_bw"),
+            ("MPI Bi-Directional Bandwidth", "osu_bibw"),
+            ("MPI Multiple Bandwidth / Message Rate", "osu_mbw_mr"),
+        ] {
+            let found = table(title).unwrap();
+            assert_eq!((found.len(), found[0].test.name()), (2, name), "{title}");
+        }
+        for title in [
+            "MPI Allreduce Latency",
+            "MPI_Put Latency",
+            "MPI_Get Bandwidth",
+            "MPI Non-Blocking Allreduce Latency",
+            "MPI Multi-threaded Latency",
+            "MPI Persistent Latency",
+            "MPI_Put Bi-directional Bandwidth",
+            "OpenSHMEM Put",
+            "MPI_Accumulate latency",
+            "MPI Partitioned Latency",
+        ] {
+            assert_eq!(table(title).unwrap_or_default().len(), 0, "{title}");
+        }
+        let checked =
+            "# OSU MPI Latency Test v7.4\n# Size  Latency (us)  Validation\n1   0.25   Pass\n2  0.25  ";
+        assert_eq!(osu(&format!("{checked}Pass\n")).unwrap().len(), 2);
+        assert!(osu(&format!("{checked}Fail\n")).is_err());
+    }
 
     #[test]
     fn osu_tables_are_read() {

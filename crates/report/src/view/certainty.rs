@@ -7,7 +7,7 @@ use crate::labels::{Input, label, resampled, worth};
 use crate::table::{Row, Table, number, text};
 use crate::wording::{counted, shell_words};
 use std::collections::BTreeSet;
-use wirespeed_schema::run::{CaseStatus, Run};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Run};
 
 /// What an interval over runs is of. Of real launches in a row fewer intervals hold the median of a quarter of an hour than
 /// of launches in random order: docs/statistics.md.
@@ -21,7 +21,7 @@ const WORTH_MAX: usize = 12;
 pub fn measured(input: &Input) -> Vec<String> {
     let run = input.run;
     let ok = run.cases.iter().filter(|case| !case.metrics.is_empty()).count();
-    let repetitions: usize = run.cases.iter().map(|case| case.repetitions.len()).sum();
+    let repetitions: usize = run.cases.iter().map(runs_of).sum();
     let mut lines = Vec::new();
     if !run.cases.is_empty() {
         let machine = run.host.cpu_model.as_deref().unwrap_or("an unknown machine");
@@ -50,6 +50,11 @@ pub fn measured(input: &Input) -> Vec<String> {
     lines
 }
 
+/// Runs behind a case: other tools' are told one by one only where there are several.
+fn runs_of(case: &CaseResult) -> usize {
+    case.repetitions.len().max(usize::from(!case.metrics.is_empty()))
+}
+
 /// The command that repeats a result.
 pub fn command(run: &Run) -> Option<String> {
     (!run.command.is_empty()).then(|| shell_words(&run.command))
@@ -58,7 +63,7 @@ pub fn command(run: &Run) -> Option<String> {
 /// How sure: runs, intervals, what was withheld, how repeating ended.
 pub fn certainty(run: &Run) -> Vec<String> {
     let cases = || run.cases.iter().filter(|case| !case.metrics.is_empty());
-    let runs = || cases().map(|case| case.repetitions.len());
+    let runs = || cases().map(runs_of);
     let mut lines = Vec::new();
     if let (Some(fewest), Some(most)) = (runs().min(), runs().max()) {
         lines.push(match (fewest, most) {
