@@ -36,6 +36,33 @@ fn labels(run: &Run) -> Vec<String> {
     section.lines.iter().map(|line| line.label()).collect()
 }
 
+/// Every run has its line, below the name of its test, whatever the order that they ran in.
+#[test]
+fn runs_that_are_repeated_all_have_a_line() {
+    let _turn = turn();
+    let home = home();
+    home.write("tests", "lat -t am_lat -n 500\nbw -t am_bw -n 500\n");
+    let finals = |words: &str| {
+        let ended = home.run(&format!("perftest -l -x inproc {words}")).code(0);
+        let shown = ended
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with('+') || line.starts_with("Final"));
+        let kind = |line: &str| {
+            if line.starts_with("Final") {
+                'F'
+            } else {
+                line.chars().nth(1).unwrap_or('-')
+            }
+        };
+        shown.map(kind).collect::<String>()
+    };
+    assert!(finals("-t am_lat -n 500 --repeats 3").ends_with("FFF"));
+    let batch = finals("-b tests --repeats 2 --seed 3");
+    assert!(batch.ends_with("lFFbFF") || batch.ends_with("bFFlFF"), "{batch}");
+    assert!(finals("-b tests").ends_with("lFbF"));
+}
+
 #[test]
 fn all_combinations_in_any_order_of_files_and_the_command_line_wins() {
     let _turn = turn();

@@ -4,6 +4,7 @@ use crate::output::Live;
 use crate::stderr;
 use wirespeed_report::perftest::{Figures, Form, Original, Progress, box_of};
 use wirespeed_schema::case::Case;
+use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Event};
 
 /// A test whose lines are written.
@@ -28,6 +29,8 @@ pub struct Classic {
     pub extra: bool,
     /// Whether several tests run, so that a failure needs a name.
     pub batch: bool,
+    /// Whether tests run more than once, in an order of their own: a name stands above its final lines then.
+    pub repeated: bool,
     /// The lines of the running test so far.
     pub progress: Progress,
 }
@@ -61,7 +64,7 @@ impl Live for Classic {
         match event {
             Event::CaseStarted { case, .. } => {
                 self.progress = Progress::default();
-                let test = self.tests.get(*case as usize);
+                let test = self.tests.get(*case as usize).filter(|_| !self.repeated);
                 test.map(|test| self.form.name_rule(&test.name))
                     .unwrap_or_default()
             }
@@ -95,15 +98,30 @@ impl Live for Classic {
             return String::new();
         };
         self.complain(test, result);
-        let outcomes = result
-            .repetitions
-            .first()
-            .map(|repetition| repetition.outcomes.as_slice());
-        let outcomes = outcomes.unwrap_or_default();
-        let facts = outcomes
-            .iter()
-            .take(usize::from(self.extra))
-            .flat_map(|outcome| &outcome.transport_facts);
+        let mut lines = match self.repeated {
+            true => self.form.name_rule(&test.name),
+            false => String::new(),
+        };
+        // A test that failed before its first run has a line without figures.
+        let nothing = Vec::new();
+        let mut runs: Vec<_> = result.repetitions.iter().map(|run| &run.outcomes).collect();
+        if runs.is_empty() {
+            runs.push(&nothing);
+        }
+        let last = runs.len() - 1;
+        for (number, outcomes) in runs.into_iter().enumerate() {
+            let unfinished = wirespeed_report::unfinished(result).filter(|_| number == last);
+            lines.push_str(&self.final_line(test, outcomes, unfinished));
+        }
+        lines
+    }
+}
+
+impl Classic {
+    /// The line of a run.
+    fn final_line(&self, test: &LiveTest, outcomes: &[Outcome], unfinished: Option<&str>) -> String {
+        let told = outcomes.iter().take(usize::from(self.extra));
+        let facts = told.flat_map(|outcome| &outcome.transport_facts);
         let facts: Vec<String> = facts.map(|(name, value)| format!("{name}={value}")).collect();
         let figures = Figures::of(
             test.original,
@@ -113,10 +131,7 @@ impl Live for Classic {
             outcomes,
         );
         figures
-            .map(|figures| {
-                let unfinished = wirespeed_report::unfinished(result);
-                self.form.last(&test.name, &figures, unfinished, &facts.join(" "))
-            })
+            .map(|figures| self.form.last(&test.name, &figures, unfinished, &facts.join(" ")))
             .unwrap_or_default()
     }
 }

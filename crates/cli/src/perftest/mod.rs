@@ -181,7 +181,8 @@ fn ready(
                 "add --format table",
             ));
         }
-        show_classic(&mut front.output, arguments, &asked, percentile_rank, loopback)?;
+        let shown = (percentile_rank, loopback, how.repeats > 1);
+        show_classic(&mut front.output, arguments, &asked, shown)?;
     }
     complain(&asked.lines);
     Ok(Ready {
@@ -211,8 +212,7 @@ fn show_classic(
     output: &mut Output,
     arguments: &PerftestArgs,
     asked: &TestsAsked,
-    percentile_rank: f64,
-    loopback: bool,
+    (percentile_rank, loopback, repeated): (f64, bool, bool),
 ) -> Result<(), Failure> {
     let names = asked
         .lines
@@ -240,6 +240,7 @@ fn show_classic(
             percentile_rank,
         },
         tests: tests.collect(),
+        repeated,
         extra: arguments.extra || arguments.test.wakeup,
         batch: asked.lines.len() > 1 || !arguments.batch.is_empty(),
         progress: Progress::default(),
