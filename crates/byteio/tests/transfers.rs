@@ -613,6 +613,37 @@ fn a_measurement_that_breaks_off_leaves_nothing_and_the_file_of_before() {
     std::fs::write(&path, "what was there").unwrap();
     broken_off(&options);
     assert!(all_of(out.path()) == BTreeMap::from([("out".into(), b"what was there".to_vec())]));
+    // The data came, and are not what they should be.
+    let once = AtomicU64::new(0);
+    (options.threads, options.depth) = (1, 1);
+    let seen = transfer(&options, &StopFlag::new(), &|step| {
+        if step.bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 12 {
+            std::fs::write(folder.path().join("f"), vec![1; SIZE]).unwrap();
+        }
+    });
+    assert!(seen.unwrap().transfer.error.is_some());
+    assert!(all_of(out.path()) == BTreeMap::from([("out".into(), b"what was there".to_vec())]));
+}
+
+/// Looking at what is there already ends at once too, and takes nothing of it away.
+#[test]
+fn a_resumed_transfer_that_is_stopped_at_once_keeps_what_was_there() {
+    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::write(folder.path().join("f"), data(SIZE)).unwrap();
+    let service = Running::start(folder.path(), false, None);
+    let mut options = get(service.url("/f"), Way::Http);
+    options.digest = Some(DigestKind::Crc32c);
+    options.target = Target::File {
+        path: out.path().join("out"),
+        claim: Claim::New,
+    };
+    broken_off(&options);
+    let left = all_of(out.path());
+    let stop = StopFlag::new();
+    stop.request();
+    assert!(transfer(&options, &stop, &|_| ()).is_err());
+    assert!(all_of(out.path()) == left);
+    go(&options);
 }
 
 #[test]

@@ -483,7 +483,7 @@ impl<'a> Groups<'a> {
             let name = if family == Family::V6 { "IPv6" } else { "IPv4" };
             Failure::failed(
                 format!("{} has no {name} address", named.host),
-                "leave --ipv4 and --ipv6 out",
+                "ask for the other family, or for none",
             )
         })?;
         Ok(match named.port {

@@ -5,6 +5,7 @@
 //! a block that nobody has compared with what the journal says of it.
 
 use super::journal::{self, Done, Journal, Subject};
+use super::session::STOPPED;
 use super::transfer::{Claim, Target, TransferError};
 use crate::digest::{self, DigestKind};
 use rustix::fs::{CWD, FallocateFlags, RenameFlags, fallocate, renameat_with};
@@ -15,6 +16,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as
 use std::path::{Path, PathBuf};
 use wirespeed::bulk::Destination;
 use wirespeed::sync::mapping;
+use wirespeed_control::StopFlag;
 
 /// Of a file that is new, less the user's umask.
 const MODE: u32 = 0o666;
@@ -115,7 +117,7 @@ impl Names {
     }
 
     /// Whether what broke off is kept for the next transfer.
-    fn keeps(&self) -> bool {
+    pub fn is_kept(&self) -> bool {
         self.claim != Claim::Measure
     }
 
@@ -127,8 +129,8 @@ impl Names {
 }
 
 impl Place {
-    /// Make it ready; an error leaves everything as it was.
-    pub fn open(target: &Target, subject: &Subject) -> Result<Place, TransferError> {
+    /// Make it ready, until `stop` is raised; an error leaves everything as it was.
+    pub fn open(target: &Target, subject: &Subject, stop: &StopFlag) -> Result<Place, TransferError> {
         let (path, claim, maps) = match target {
             Target::Discard => {
                 return Ok(Place {
@@ -152,7 +154,7 @@ impl Place {
             _ => failed("write", path, &e),
         })?;
         let resumes = claim == Claim::New && was_there && journal::path_of(&names.whole).exists();
-        let filled = filled(&names, &file, subject, (resumes, maps));
+        let filled = filled(&names, &file, (subject, stop), (resumes, maps));
         if filled.is_err() && !resumes {
             names.forget();
             // One that remains is of a part that is gone.
@@ -170,7 +172,7 @@ impl Place {
 
     /// The transfer broke off: nothing is left where nothing came, now or earlier, or where nobody goes on.
     pub fn break_off(self, is_empty: bool) {
-        let Some(names) = self.names.filter(|names| is_empty || !names.keeps()) else {
+        let Some(names) = self.names.filter(|names| is_empty || !names.is_kept()) else {
             return;
         };
         names.forget();
@@ -185,7 +187,7 @@ impl Place {
 fn filled(
     names: &Names,
     file: &File,
-    subject: &Subject,
+    (subject, stop): (&Subject, &StopFlag),
     (resumes, maps): (bool, bool),
 ) -> Result<(Destination, Option<Journal>, Done), TransferError> {
     let path = &names.whole;
@@ -196,7 +198,7 @@ fn filled(
             _ => file.set_len(0).map_err(|e| failed("write", path, &e))?,
         }
     }
-    let (journal, done) = match names.keeps() {
+    let (journal, done) = match names.is_kept() {
         false => (None, None),
         true => {
             let (journal, done) = Journal::open(path, subject).map_err(|e| {
@@ -208,7 +210,7 @@ fn filled(
             (Some(journal), done)
         }
     };
-    let done = there(done.unwrap_or_default(), file, subject);
+    let done = there(done.unwrap_or_default(), file, subject, stop)?;
     reserve(file, subject.total_bytes).map_err(|e| failed("reserve room for", path, &e))?;
     let destination = match maps {
         false => Destination::File(file.try_clone().map_err(|e| failed("write", path, &e))?),
@@ -227,7 +229,7 @@ fn filled(
 
 /// The blocks of a journal that the part really holds: others are fetched again. Where there are no digests, a part of the
 /// right length is believed.
-fn there(mut done: Done, file: &File, subject: &Subject) -> Done {
+fn there(mut done: Done, file: &File, subject: &Subject, stop: &StopFlag) -> Result<Done, TransferError> {
     let kind = DigestKind::of_name(&subject.digest);
     let is_long = file
         .metadata()
@@ -237,10 +239,15 @@ fn there(mut done: Done, file: &File, subject: &Subject) -> Done {
         let size = subject.block_bytes.min(subject.total_bytes - offset);
         match kind {
             None => is_long,
+            // Whoever wants to stop does not wait for the rest.
+            Some(_) if stop.is_requested() => false,
             Some(kind) => digest::of_file(kind, file, offset, size).is_ok_and(|found| found == *digest),
         }
     });
-    done
+    match stop.is_requested() {
+        true => Err(TransferError::failed(STOPPED, "give the same command again")),
+        false => Ok(done),
+    }
 }
 
 /// Room on the disk for the whole, where the file system can reserve; exactly its length in any case.

@@ -4,7 +4,7 @@
 use super::found::CHANGED;
 use super::journal::{Done, Journal, Subject};
 use super::link::Link;
-use super::place::Place;
+use super::place::{Names, Place};
 use super::session::STOPPED;
 use super::{ClientOptions, Direction, Found, Way, lookup, verify};
 use crate::digest::{self, Blake3, Crc32c, DigestKind};
@@ -349,7 +349,7 @@ pub(crate) fn measured(
 
 /// Where the bytes go, and what they come from or go to; an error leaves both as they were.
 fn opened(options: &TransferOptions, subject: &Subject, own: bool) -> Result<(Place, Ready), TransferError> {
-    let place = Place::open(&options.target, subject)?;
+    let place = Place::open(&options.target, subject, &options.client.stop)?;
     match made_ready(&options.client, own) {
         Ok(ready) => Ok((place, ready)),
         Err(error) => {
@@ -591,13 +591,16 @@ impl Check<'_> {
             }
             Ok((_, false)) => transfer.error = Some(CHANGED.to_owned()),
             Ok((_, true)) => {
-                let named = names.map_or(Ok(()), |names| names.finish());
+                let named = names.as_ref().map_or(Ok(()), Names::finish);
                 let done = named.and_then(|()| journal.map_or(Ok(()), Journal::remove));
                 transfer.verified = self.digest.is_some();
                 if let Err(error) = done {
                     transfer.error = Some(format!("cannot give the file its name: {error}"));
                 }
             }
+        }
+        if let Some(names) = names.filter(|names| transfer.error.is_some() && !names.is_kept()) {
+            names.forget();
         }
         transfer.verify_ns = ns(began.elapsed());
     }

@@ -124,7 +124,7 @@ fn noise(probed: &Probed) -> String {
 const NOISY: &str =
     ". Measure each pair longer (--duration or -n behind the `--`), on quieter hosts, or more hosts";
 /// What helps where nobody has partners enough.
-const FEW: &str = ". A host needs three: name more (--hosts, --ranks)";
+const FEW: &str = ". A host needs three partners: measure more hosts, or more pairs of these";
 /// All of these.
 pub const REMEDIES: [&str; 2] = [NOISY, FEW];
 

@@ -16,6 +16,8 @@ use wirespeed_schema::units::significant;
 
 /// In place of the figures of a case that has none.
 pub const UNRECORDED: &str = "nothing was recorded";
+/// In place of the figure of a case that has others: its other end was lost.
+const PARTLY: &str = "its main figure is not known";
 /// Cases that are named one by one in an answer.
 const NAMED_MAX: usize = 3;
 
@@ -54,7 +56,14 @@ fn figures(result: &CaseResult) -> String {
             (!both.is_empty()).then(|| both.join(", "))
         }
     };
-    said.unwrap_or_else(|| UNRECORDED.to_owned())
+    said.unwrap_or_else(|| {
+        let none = if result.metrics.is_empty() {
+            UNRECORDED
+        } else {
+            PARTLY
+        };
+        none.to_owned()
+    })
 }
 
 /// The answer of a run of any cases: the headline of a few, the span of many.

@@ -654,8 +654,13 @@ impl Kind {
         let size = case.test.largest_message_bytes();
         let asked = format_asked_size(size);
         let above = |max: u64| {
-            let max = format_asked_size(max);
-            refuse(case, &format!("size {asked} is above the limit of {max}"))
+            let most = format_asked_size(max);
+            let told = match most == asked {
+                // They look alike, and are not.
+                true => format!("size {size} B is above the limit of {max} B"),
+                false => format!("size {asked} is above the limit of {most}"),
+            };
+            refuse(case, &told)
         };
         match limits.of(&case.test) {
             // Another layout would not help either: then the size is the reason.
