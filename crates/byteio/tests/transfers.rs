@@ -410,17 +410,11 @@ fn a_refused_transfer_changes_nothing_and_the_file_is_as_long_as_the_resource() 
     let path = out.path().join("out");
     for map in [false, true] {
         let mut options = get(service.url("/f"), Way::Http);
-        let target = |claim| match map {
-            false => Target::File {
-                path: path.clone(),
-                claim,
-            },
-            true => Target::Map {
-                path: path.clone(),
-                claim,
-            },
+        let (to, claim) = (path.clone(), Claim::New);
+        options.target = match map {
+            false => Target::File { path: to, claim },
+            true => Target::Map { path: to, claim },
         };
-        options.target = target(Claim::New);
         broken_off(&options);
         let left = all_of(out.path());
         let mut longer = options.clone();
@@ -449,6 +443,9 @@ fn a_refused_transfer_changes_nothing_and_the_file_is_as_long_as_the_resource() 
     }
 }
 
+/// What befalls a part between two transfers.
+type Harm = fn(&Path);
+
 #[test]
 fn blocks_that_are_not_there_any_more_are_fetched_again() {
     let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -457,7 +454,7 @@ fn blocks_that_are_not_there_any_more_are_fetched_again() {
     let service = Running::start(folder.path(), false, None);
     let path = out.path().join("out");
     let part = out.path().join("out.wirespeed-part");
-    let harms: [(&str, fn(&Path)); 4] = [
+    let harms: [(&str, Harm); 4] = [
         ("zeros", |part| std::fs::write(part, vec![0; SIZE]).unwrap()),
         ("cut", |part| std::fs::write(part, b"").unwrap()),
         ("gone", |part| std::fs::remove_file(part).unwrap()),
