@@ -12,6 +12,7 @@ pub mod http;
 pub mod lab;
 pub mod mime;
 pub mod peers;
+mod room;
 pub mod service;
 pub mod soap;
 mod sys;

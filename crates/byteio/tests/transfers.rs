@@ -9,6 +9,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::TempDir;
 use wirespeed_byteio::client::{Claim, Direction, Target, TransferOptions, Way, transfer};
 use wirespeed_byteio::digest::DigestKind;
 use wirespeed_byteio::soap::Mechanism;
@@ -381,6 +382,15 @@ fn a_put_whose_source_shrinks_changes_nothing() {
     }
 }
 
+/// A service of `/f`, the folder that it serves, one for what is fetched, and the content.
+fn rig() -> (TempDir, TempDir, Vec<u8>, Running) {
+    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let content = data(SIZE);
+    std::fs::write(folder.path().join("f"), &content).unwrap();
+    let service = Running::start(folder.path(), false, None);
+    (folder, out, content, service)
+}
+
 /// A get of `/f` into `out` that is stopped when a third is there.
 fn broken_off(options: &TransferOptions) {
     let stop = StopFlag::new();
@@ -448,10 +458,7 @@ type Harm = fn(&Path);
 
 #[test]
 fn blocks_that_are_not_there_any_more_are_fetched_again() {
-    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let content = data(SIZE);
-    std::fs::write(folder.path().join("f"), &content).unwrap();
-    let service = Running::start(folder.path(), false, None);
+    let (_folder, out, content, service) = rig();
     let path = out.path().join("out");
     let part = out.path().join("out.wirespeed-part");
     let harms: [(&str, Harm); 4] = [
@@ -488,10 +495,7 @@ fn blocks_that_are_not_there_any_more_are_fetched_again() {
 
 #[test]
 fn one_transfer_writes_a_file_at_a_time() {
-    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let content = data(SIZE);
-    std::fs::write(folder.path().join("f"), &content).unwrap();
-    let service = Running::start(folder.path(), false, None);
+    let (_folder, out, content, service) = rig();
     let path = out.path().join("out");
     for claim in [Claim::New, Claim::Replace, Claim::Measure] {
         let mut options = get(service.url("/f"), Way::Http);
@@ -527,9 +531,7 @@ fn one_transfer_writes_a_file_at_a_time() {
 
 #[test]
 fn what_is_no_regular_file_stays_what_it_is() {
-    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    std::fs::write(folder.path().join("f"), data(SIZE)).unwrap();
-    let service = Running::start(folder.path(), false, None);
+    let (_folder, out, _, service) = rig();
     let place = |name: &str| out.path().join(name);
     std::fs::create_dir(place("folder")).unwrap();
     std::os::unix::fs::symlink("nowhere", place("dangling")).unwrap();
@@ -561,10 +563,7 @@ fn what_is_no_regular_file_stays_what_it_is() {
 
 #[test]
 fn a_file_that_is_replaced_keeps_its_mode_and_its_links() {
-    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let content = data(SIZE);
-    std::fs::write(folder.path().join("f"), &content).unwrap();
-    let service = Running::start(folder.path(), false, None);
+    let (_folder, out, content, service) = rig();
     let (path, link) = (out.path().join("out"), out.path().join("link"));
     std::os::unix::fs::symlink("out", &link).unwrap();
     for (number, mode) in [0o600, 0o640, 0o755].into_iter().enumerate() {
@@ -596,9 +595,7 @@ fn a_file_that_is_replaced_keeps_its_mode_and_its_links() {
 
 #[test]
 fn a_measurement_that_breaks_off_leaves_nothing_and_the_file_of_before() {
-    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    std::fs::write(folder.path().join("f"), data(SIZE)).unwrap();
-    let service = Running::start(folder.path(), false, None);
+    let (folder, out, _, service) = rig();
     let path = out.path().join("out");
     let mut options = get(service.url("/f"), Way::Http);
     options.target = Target::File {
@@ -625,9 +622,7 @@ fn a_measurement_that_breaks_off_leaves_nothing_and_the_file_of_before() {
 /// Looking at what is there already ends at once too, and takes nothing of it away.
 #[test]
 fn a_resumed_transfer_that_is_stopped_at_once_keeps_what_was_there() {
-    let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    std::fs::write(folder.path().join("f"), data(SIZE)).unwrap();
-    let service = Running::start(folder.path(), false, None);
+    let (_folder, out, _, service) = rig();
     let mut options = get(service.url("/f"), Way::Http);
     options.digest = Some(DigestKind::Crc32c);
     options.target = Target::File {

@@ -19,15 +19,9 @@ pub fn refuse(mut words: &ArgMatches) -> Result<(), Failure> {
         let paths = words.try_get_many::<PathBuf>(id).ok().flatten();
         paths.map(|paths| paths.cloned().collect()).unwrap_or_default()
     };
-    for (at, id) in ids.iter().enumerate() {
-        let written = WRITTEN.contains(id);
-        // Two of which both are written are looked at once.
-        let others = ids
-            .iter()
-            .enumerate()
-            .filter(|(other, id)| *other != at && written && (*other > at || !WRITTEN.contains(*id)));
-        for (_, other) in others {
-            of(other).iter().try_for_each(|path| apart(path, &of(id)))?;
+    for written in ids.iter().filter(|id| WRITTEN.contains(id)) {
+        for other in ids.iter().filter(|id| *id != written) {
+            of(other).iter().try_for_each(|path| apart(path, &of(written)))?;
         }
     }
     Ok(())
@@ -56,11 +50,7 @@ fn place(path: &Path) -> Option<PathBuf> {
     if let Ok(place) = path.canonicalize() {
         return place.is_file().then_some(place);
     }
-    let folder = match path.parent()? {
-        here if here.as_os_str().is_empty() => Path::new("."),
-        folder => folder,
-    };
-    Some(folder.canonicalize().ok()?.join(path.file_name()?))
+    Some(file::folder(path).canonicalize().ok()?.join(path.file_name()?))
 }
 
 #[cfg(test)]

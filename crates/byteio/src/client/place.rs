@@ -8,7 +8,8 @@ use super::journal::{self, Done, Journal, Subject};
 use super::session::STOPPED;
 use super::transfer::{Claim, Target, TransferError};
 use crate::digest::{self, DigestKind};
-use rustix::fs::{CWD, FallocateFlags, RenameFlags, fallocate, renameat_with};
+use crate::room::reserve;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind};
@@ -211,7 +212,9 @@ fn filled(
         }
     };
     let done = there(done.unwrap_or_default(), file, subject, stop)?;
-    reserve(file, subject.total_bytes).map_err(|e| failed("reserve room for", path, &e))?;
+    reserve(file, 0, subject.total_bytes)
+        .and_then(|()| file.set_len(subject.total_bytes))
+        .map_err(|e| failed("reserve room for", path, &e))?;
     let destination = match maps {
         false => Destination::File(file.try_clone().map_err(|e| failed("write", path, &e))?),
         true => {
@@ -248,17 +251,6 @@ fn there(mut done: Done, file: &File, subject: &Subject, stop: &StopFlag) -> Res
         true => Err(TransferError::failed(STOPPED, "give the same command again")),
         false => Ok(done),
     }
-}
-
-/// Room on the disk for the whole, where the file system can reserve; exactly its length in any case.
-fn reserve(file: &File, bytes: u64) -> io::Result<()> {
-    if bytes > 0 {
-        match fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes) {
-            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    file.set_len(bytes)
 }
 
 fn failed(what: &str, path: &Path, error: &io::Error) -> TransferError {

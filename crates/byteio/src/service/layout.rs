@@ -1,7 +1,7 @@
 //! Which bytes of a file an operation means: blocks of a read with their stride, pieces of a write. Arithmetic only; what
 //! overflows or leads before the file's first byte is refused.
 
-use super::stage;
+use crate::room::reserve;
 use crate::soap::Fault;
 use std::fs::File;
 use std::io;
@@ -127,7 +127,7 @@ impl<'a> Placement<'a> {
             let offset = u64::try_from(offset).ok();
             let offset = offset.filter(|at| at.checked_add(size).is_some_and(|end| end <= i64::MAX as u64));
             let offset = offset.ok_or_else(|| wrong(OUTSIDE))?;
-            stage::reserve(self.file, offset, size)?;
+            reserve(self.file, offset, size)?;
         }
         Ok(())
     }

@@ -3,10 +3,9 @@
 
 use super::files::{self, Denied, Root};
 use super::streams::random_hex;
-use rustix::fs::{AtFlags, CWD, FallocateFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags};
-use rustix::fs::{
-    fallocate, fchmod, fchown, flock, linkat, openat, renameat, renameat_with, statat, unlinkat,
-};
+use crate::room::reserve;
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::fs::{fchmod, fchown, flock, linkat, openat, renameat, renameat_with, statat, unlinkat};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::fs::File;
@@ -189,17 +188,6 @@ fn copy_into(from: &File, into: &File) -> io::Result<()> {
             count => into.write_all_at(&window[..count], at)?,
         }
         at = (at + WINDOW_BYTES as u64).min(total);
-    }
-}
-
-/// Room for these bytes, where the file system can reserve it, so that a full disk is known before anything is changed.
-pub(super) fn reserve(file: &File, offset_bytes: u64, size_bytes: u64) -> io::Result<()> {
-    if size_bytes == 0 {
-        return Ok(());
-    }
-    match fallocate(file, FallocateFlags::KEEP_SIZE, offset_bytes, size_bytes) {
-        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
-        Err(errno) => Err(errno.into()),
     }
 }
 
