@@ -299,9 +299,9 @@ impl<'a> Groups<'a> {
             }
             return self.job.as_mut().ok_or_else(no_group);
         }
-        let key = (planned.case.group, planned.to.clone());
+        let key = (planned.case.group, planned.case.to.clone());
         if let Some((host, failure)) = &self.unreachable
-            && planned.to.as_ref() == Some(host)
+            && planned.case.to.as_ref() == Some(host)
         {
             return Err(failure.clone());
         }
@@ -310,7 +310,7 @@ impl<'a> Groups<'a> {
             // The old group's processes end before new ones start.
             self.open = None;
             let opened = self.open_group(planned, stop, events);
-            if let (Err(failure), Some(host)) = (&opened, &planned.to)
+            if let (Err(failure), Some(host)) = (&opened, &planned.case.to)
                 && failure.code != exit::INTERRUPTED
             {
                 self.unreachable = Some((host.clone(), failure.clone()));
@@ -351,6 +351,7 @@ impl<'a> Groups<'a> {
             return Ok(Group::open(&spec, self.registry, options, events, stop)?);
         }
         let address = planned
+            .case
             .to
             .as_deref()
             .map(|to| self.address(to, stop))
@@ -459,7 +460,7 @@ impl<'a> Groups<'a> {
                 "measure it with wirespeed byteio bench URL --put FILE, or --into FILE",
             ));
         }
-        let address = planned.to.as_deref().unwrap_or_default();
+        let address = planned.case.to.as_deref().unwrap_or_default();
         let service = Service::at(address);
         match address.starts_with("https://") {
             true => {
@@ -580,7 +581,7 @@ fn tell(event: &GroupEvent) {
             let wait = wait.unwrap_or_default();
             format!("queued: {ahead} ahead{wait}")
         }
-        GroupEvent::Stopping => "stopping: finishing this case; Ctrl-C again aborts".to_owned(),
+        GroupEvent::Stopping => "stopping: finishing this case; Ctrl-C aborts".to_owned(),
         GroupEvent::RankLost { rank, reason } => format!("rank {rank} is gone: {reason}"),
         _ => return,
     };

@@ -47,6 +47,7 @@ impl Campaign {
     /// # Errors
     /// A plan that is invalid for this many hosts.
     pub fn new(setup: Setup) -> Result<Campaign, MeshError> {
+        setup.options.check()?;
         let schedule = Schedule::new(
             setup.hosts,
             setup.plan.clone(),

@@ -2,9 +2,12 @@
 //! as if it stood alone: labels do.
 
 use crate::labels::beside;
+use crate::wording::load_of;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::run::CaseResult;
+use wirespeed_schema::units::format_ns;
 
 /// Parameters by name, each value as text.
 pub(crate) type Identity = BTreeMap<String, String>;
@@ -24,8 +27,11 @@ impl<'a> Names<'a> {
             }
         }
         for group in alike(names.iter().map(|(_, name)| name)) {
-            let parameters: Vec<Identity> = group.iter().map(|at| identity(names[*at].0)).collect();
-            for (at, more) in group.into_iter().zip(varying(parameters.iter().collect())) {
+            let parameters: Vec<Parameters> = group.iter().map(|at| Parameters::of(names[*at].0)).collect();
+            for (at, more) in group
+                .into_iter()
+                .zip(varying(&parameters.iter().collect::<Vec<_>>()))
+            {
                 names[at].1.push_str(&more);
             }
         }
@@ -48,19 +54,118 @@ pub(crate) fn alike<K: Ord>(keys: impl Iterator<Item = K>) -> Vec<Vec<usize>> {
     groups.into_values().filter(|group| group.len() > 1).collect()
 }
 
-/// For each of some cases the parameters that are not the same in all, as they are typed, with its values.
-pub(crate) fn varying(cases: Vec<&Identity>) -> Vec<String> {
-    // Roles have no short name.
-    let names = cases[0].keys().filter(|name| *name != "roles");
-    let names: Vec<&String> = names
-        .filter(|name| cases.iter().any(|case| case.get(*name) != cases[0].get(*name)))
-        .collect();
-    let value = |case: &Identity, name: &String| {
-        let value = case.get(name).map_or("", String::as_str);
-        format!(" {} {value}", typed(name))
+/// All parameters of a case by the names that are typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Parameters {
+    /// Those that make it the question it is.
+    question: Identity,
+    /// How long it ran, where, as whom, beside what.
+    circumstances: Identity,
+}
+
+impl Parameters {
+    /// Those of `result`.
+    pub fn of(result: &CaseResult) -> Parameters {
+        let mut question = Identity::new();
+        for (name, value) in identity(result) {
+            // Roles and loads are told apart below.
+            if name != "roles" {
+                question.insert(typed(&name).to_owned(), value);
+            }
+        }
+        Parameters {
+            question,
+            circumstances: circumstances(&result.case),
+        }
+    }
+
+    /// All but those of these names.
+    pub fn without(mut self, names: &[&str]) -> Parameters {
+        for of in [&mut self.question, &mut self.circumstances] {
+            of.retain(|name, _| !names.contains(&name.as_str()));
+        }
+        self
+    }
+
+    /// The value of one, where the case has it.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let value = self.question.get(name).or_else(|| self.circumstances.get(name));
+        value.map(String::as_str)
+    }
+}
+
+/// The names of parameters that tell `cases` apart: all of what is asked in which they differ, and of the circumstances those that
+/// tell apart who asks the same, first of all the first ones.
+pub(crate) fn differing(cases: &[&Parameters]) -> Vec<String> {
+    let known: BTreeSet<&String> = cases.iter().flat_map(|case| case.question.keys()).collect();
+    let differs = |name: &&String| cases.iter().any(|case| case.get(name) != cases[0].get(name));
+    let mut names: Vec<String> = known.into_iter().filter(differs).cloned().collect();
+    let groups = |names: &[String]| {
+        let values = cases
+            .iter()
+            .map(|case| names.iter().map(|name| case.get(name)).collect::<Vec<_>>());
+        values.collect::<BTreeSet<_>>().len()
     };
-    let told = |case: &&Identity| names.iter().map(|name| value(case, name)).collect();
-    cases.iter().map(told).collect()
+    for name in CIRCUMSTANCES {
+        let more = [&names[..], &[name.to_owned()]].concat();
+        if groups(&more) > groups(&names) {
+            names = more;
+        }
+    }
+    names
+}
+
+/// For each of some cases what tells it from the others: ` window 64`; of cases that are the same in everything, the number of
+/// each but the first: ` (2)`.
+pub(crate) fn varying(cases: &[&Parameters]) -> Vec<String> {
+    let names = differing(cases);
+    let value = |case: &Parameters, name: &String| Some(format!(" {name} {}", case.get(name)?));
+    let told = |case: &&Parameters| names.iter().filter_map(|name| value(case, name)).collect();
+    let mut told: Vec<String> = cases.iter().map(told).collect();
+    for group in alike(told.clone().iter()) {
+        for (number, at) in group.into_iter().enumerate().skip(1) {
+            told[at].push_str(&format!(" ({})", number + 1));
+        }
+    }
+    told
+}
+
+/// What a case may differ in and still be the same question, the most telling first.
+const CIRCUMSTANCES: [&str; 9] = [
+    "to",
+    "roles",
+    "cpus",
+    "load",
+    "iterations",
+    "duration",
+    "warmup",
+    "interval",
+    "raw",
+];
+
+fn circumstances(case: &Case) -> Identity {
+    let each = |text: &dyn Fn(usize) -> String| {
+        let texts: Vec<String> = (0..case.ranks.len()).map(text).collect();
+        texts.join(",")
+    };
+    let (iterations, duration) = match case.stop {
+        Stop::Iterations { count } => (count.to_string(), String::new()),
+        Stop::Duration { duration_ns } => (String::new(), format_ns(duration_ns as f64)),
+    };
+    let cpu = |rank: usize| case.ranks[rank].cpu.map_or("-".to_owned(), |cpu| cpu.to_string());
+    let values = [
+        case.to.clone().unwrap_or_default(),
+        each(&|rank| case.ranks[rank].role.name().to_owned()),
+        each(&cpu),
+        load_of(case),
+        iterations,
+        duration,
+        case.warmup_text(),
+        format_ns(case.report_interval_ns as f64),
+        case.raw_samples_max.to_string(),
+    ];
+    let named = CIRCUMSTANCES.map(str::to_owned).into_iter().zip(values);
+    named.filter(|(_, value)| !value.is_empty()).collect()
 }
 
 /// The parameters that make a case the question it is. Not among them: how long it ran, where it was pinned.
@@ -69,7 +174,7 @@ pub(crate) fn identity(result: &CaseResult) -> Identity {
     let Ok(Value::Object(case)) = serde_json::to_value(&result.case) else {
         return key;
     };
-    const CIRCUMSTANCES: [&str; 7] = [
+    const OTHERS: [&str; 8] = [
         "stop",
         "warmup_iterations",
         "warmup_ns_max",
@@ -77,10 +182,11 @@ pub(crate) fn identity(result: &CaseResult) -> Identity {
         "raw_samples_max",
         "idle",
         "ranks",
+        "to",
     ];
     for (name, value) in &case {
         match value {
-            _ if CIRCUMSTANCES.contains(&name.as_str()) => {}
+            _ if OTHERS.contains(&name.as_str()) => {}
             Value::Object(options) => {
                 let options = options
                     .iter()
@@ -151,13 +257,35 @@ mod tests {
             ),
             (json!({"pace_msg_per_s": 1000}), ""),
             (json!({"check": true}), " check false"),
+            (json!({"to": "192.0.2.2"}), ""),
+            (json!({"warmup_iterations": 5}), " warmup 0"),
+            (json!({"warmup_iterations": 5, "warmup_ns_max": 7}), " warmup 0"),
+            (json!({"report_interval_ns": 5}), " interval 0 ns"),
+            (json!({"raw_samples_max": 5}), " raw 0"),
+            (
+                json!({"stop": {"by": "duration", "duration_ns": 2}}),
+                " duration 1 ns",
+            ),
+            (
+                json!({"stop": {"by": "iterations", "count": 2}}),
+                " duration 1 ns",
+            ),
+            (
+                json!({"ranks": [{"role": "sink", "peer": 1}, {"role": "source", "peer": 0}]}),
+                " roles source,sink",
+            ),
+            (
+                json!({"ranks": [{"role": "source", "peer": 1, "cpu": 3}, {"role": "sink", "peer": 0}]}),
+                " cpus -,-",
+            ),
         ] {
             let cases = [case(json!({})), case(differing.clone())];
             let names = Names::among(&cases);
             let [first, second] = [0, 1].map(|at| names.of(&cases[at]));
             assert_eq!(first, format!("tcp am_bw 8 B{added}"), "{differing}");
-            let are_one = differing == json!({});
-            assert_eq!(first == second, are_one, "{first}, {second}");
+            assert_ne!(first, second);
+            let is_same = differing == json!({});
+            assert_eq!(second == format!("{first} (2)"), is_same, "{second}");
         }
     }
 }

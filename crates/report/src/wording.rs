@@ -55,9 +55,25 @@ pub fn spread(ratio: f64) -> String {
 
 /// The load of a case, as it follows the case's label: ` under cpu_threads=1`; nothing where it has none.
 pub fn under(case: &Case) -> String {
-    let loads = case.ranks.iter().map(|rank| load_text(&rank.load));
-    let under = loads.into_iter().find(|text| !text.is_empty());
-    under.map_or(String::new(), |text| format!(" under {text}"))
+    match load_of(case) {
+        load if load.is_empty() => load,
+        load => format!(" under {load}"),
+    }
+}
+
+/// The load of all ranks, `cpu_threads=1`, or of those that have one where they differ, `1: cpu_threads=1`.
+pub(crate) fn load_of(case: &Case) -> String {
+    let loads: Vec<String> = case.ranks.iter().map(|rank| load_text(&rank.load)).collect();
+    if let Some(first) = loads
+        .first()
+        .filter(|first| loads.iter().all(|load| load == *first))
+    {
+        return first.clone();
+    }
+    let own = loads.iter().enumerate().filter(|(_, load)| !load.is_empty());
+    own.map(|(rank, load)| format!("{rank}: {load}"))
+        .collect::<Vec<String>>()
+        .join(", ")
 }
 
 /// A rank's load in one field: `cpu_threads=2 memory_bytes=1048576`; empty for none.

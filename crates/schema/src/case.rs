@@ -1,5 +1,6 @@
 //! One fully resolved measurement: a test on a transport between ranks with roles, and when it stops.
 
+use crate::plan::{WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX};
 use crate::test::Test;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -281,6 +282,10 @@ pub struct Case {
     pub options: TransportOptions,
     /// Where the ranks live.
     pub group: GroupKind,
+    /// Where the far ranks are, as it is typed: `HOST`, `HOST:PORT` or the address of a service; absent where none are far, and
+    /// in a mesh, whose hosts its section names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
     /// Name of the network that data take, where a mesh measures several networks of its hosts apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rail: Option<String>,
@@ -327,6 +332,7 @@ impl Case {
             transport: transport.into(),
             options: TransportOptions::new(),
             group: GroupKind::Threads,
+            to: None,
             rail: None,
             ranks: RankSpec::pair(),
             stop: Stop::Duration {
@@ -380,6 +386,13 @@ impl Case {
     #[must_use]
     pub fn with_group(mut self, group: GroupKind) -> Self {
         self.group = group;
+        self
+    }
+
+    /// The far ranks are there.
+    #[must_use]
+    pub fn with_to(mut self, to: impl Into<Option<String>>) -> Self {
+        self.to = to.into();
         self
     }
 
@@ -437,6 +450,20 @@ impl Case {
     pub fn with_idle(mut self, idle: IdlePolicy) -> Self {
         self.idle = idle.into();
         self
+    }
+
+    /// The warm-up as it is typed, `10000` or `100ms`, or the count within the time: `10000<100 ms`.
+    pub fn warmup_text(&self) -> String {
+        let (count, limit) = (
+            self.warmup_iterations,
+            crate::units::format_ns(self.warmup_ns_max as f64),
+        );
+        match (count, self.warmup_ns_max) {
+            (0, _) => "0".to_owned(),
+            (WARMUP_ITERATIONS_MAX, _) => limit.replace(' ', ""),
+            (_, WARMUP_NS_MAX) => count.to_string(),
+            _ => format!("{count}<{}", limit.replace(' ', "")),
+        }
     }
 
     /// Short label for progress lines and errors: `tcp am_lat 64 B`, `tcp am_lat 64 B on rail ib1`.

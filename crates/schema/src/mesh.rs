@@ -306,6 +306,13 @@ impl MeshSection {
             .unwrap_or_else(|| format!("host{number}"))
     }
 
+    /// Whether host `number` was lost.
+    pub fn is_lost(&self, number: u32) -> bool {
+        self.hosts
+            .get(number as usize)
+            .is_some_and(|host| host.lost.is_some())
+    }
+
     /// The same with names as short as tables want them: without the port, where one host alone has the address.
     pub fn with_short_names(mut self) -> MeshSection {
         let addresses: Vec<String> = self

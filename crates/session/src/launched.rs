@@ -88,6 +88,7 @@ impl Launched {
             for (at, (pid, channel)) in own.into_iter().zip(started) {
                 members[at] = Some(Member {
                     name: computations[at].0.name.clone(),
+                    node: outpost.hello.status.name.clone(),
                     address: outpost.hello.address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
                     pid,
                     channel: Mutex::new(Some(channel)),

@@ -13,6 +13,7 @@ use wirespeed_schema::order::InOrder;
 /// One computation's place and channel.
 pub(crate) struct Member {
     pub(crate) name: String,
+    pub(crate) node: String,
     pub(crate) address: IpAddr,
     pub(crate) pid: u32,
     /// Our end of its control channel, until a group takes it.
@@ -31,7 +32,7 @@ impl Member {
 pub(crate) fn lost(members: &[Member]) -> Option<Failure> {
     let lost = members.iter().find(|m| !m.open.load(Ordering::Acquire))?;
     Some(crate::failed(
-        format!("{} is lost: its node closed its channel", lost.name),
+        format!("{} is lost: its node {} closed its channel", lost.name, lost.node),
         "look at the node's messages, and ask for a new session",
     ))
 }
@@ -42,6 +43,7 @@ pub(crate) fn account(members: &[Member], reports: &mut Vec<ComputationReport>) 
         if reports.iter().all(|report| report.name != member.name) {
             reports.push(ComputationReport {
                 name: member.name.clone(),
+                node: member.node.clone(),
                 exit: "not known: its node does not answer".into(),
                 early: true,
                 ..ComputationReport::default()

@@ -112,6 +112,7 @@ impl Remote {
                 .map_err(no_thread)?;
             members.push(Member {
                 name: placed.name.clone(),
+                node: placed.node.clone(),
                 address: node.address.resolve(&node.stop).map_err(|_| strange())?[0].ip(),
                 pid: placed.pid,
                 channel: Mutex::new(Some(ours)),

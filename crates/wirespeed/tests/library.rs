@@ -1,7 +1,7 @@
 //! The library measured through its one public entry, as an embedding program uses it.
 
 use wirespeed::schema::case::{Case, RankSpec, Role, Stop};
-use wirespeed::schema::outcome::{SampleKind, StopReason};
+use wirespeed::schema::outcome::{Outcome, SampleKind, StopReason};
 use wirespeed::schema::plan::{Plan, Template, expand};
 use wirespeed::schema::test::{Layout, PingPong, Stream, Test};
 use wirespeed::{Bootstrap, Machine, MeasureError, Registry, ThreadBootstrap, measure};
@@ -62,39 +62,77 @@ fn a_duration_ends_and_intervals_are_reported() {
     assert_eq!(outcome.samples[0].histogram.count, outcome.sent.messages / batch);
 }
 
+/// What threads measured that exchange what `words` ask for.
+fn outcomes<'a>(words: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Outcome> {
+    let registry = Registry::builtin();
+    let plan = Plan::of(vec![Template::of(words).unwrap()]);
+    let case = &expand(&plan, &Machine::new(&registry)).unwrap()[0].case;
+    let ranks = ThreadBootstrap::group(case.ranks.len() as u32);
+    std::thread::scope(|scope| {
+        let ranks: Vec<_> = ranks
+            .iter()
+            .map(|rank| scope.spawn(|| measure(case, &registry, rank, &mut |_| ()).unwrap()))
+            .collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+    })
+}
+
+/// Every message of a paced stream has its interval, the last one too: no more is carried than was offered, and a warm-up of one
+/// operation that waits for nothing is not taken for the pace.
+#[test]
+fn a_paced_stream_of_few_messages_takes_all_its_intervals() {
+    for (name, via) in [
+        ("am_bw", "inproc"),
+        ("am_bibw", "inproc"),
+        ("am_bw", "udp"),
+        ("am_bibw", "udp"),
+        ("am_alltoall", "inproc"),
+    ] {
+        let words = [
+            ("test", name),
+            ("via", via),
+            ("threads", "2"),
+            ("pace", "50"),
+            ("iters", "3"),
+            ("warmup", "1ms"),
+        ];
+        let outcomes = outcomes(words);
+        let sender = &outcomes[0];
+        // To everybody goes a message more, which ends it.
+        let messages = 3 + u64::from(name == "am_alltoall");
+        assert_eq!(sender.sent.messages, messages, "{name} over {via}");
+        assert!(
+            sender.elapsed_ns > messages * 19_900_000,
+            "{name} over {via}: {sender:?}"
+        );
+        assert!(sender.warmup_operations <= 3, "{name} over {via}: {sender:?}");
+        let first_ns = sender.first_operation_ns.unwrap().get();
+        assert!(first_ns < 20e6, "{name} over {via}: {first_ns}");
+    }
+}
+
 /// The time of a run is all of it, whatever lies between its rounds, and its intervals have the same: no figure of a second or of
 /// the end may contradict that of the whole.
 #[test]
 fn intervals_and_the_whole_have_the_same_time() {
-    let registry = Registry::builtin();
     for name in [
         "am_lat", "put_lat", "get", "fadd", "am_bw", "add_mr", "get_bw", "am_bibw", "tag_lat", "tag_bw",
     ] {
-        let template = Template::of([
+        let words = [
             ("test", name),
             ("via", "inproc"),
             ("interval", "5ms"),
             ("duration", "40ms"),
-        ]);
-        let planned = expand(&Plan::of(vec![template.unwrap()]), &Machine::new(&registry)).unwrap();
-        let case = &planned[0].case;
-        let ranks = ThreadBootstrap::group(case.ranks.len() as u32);
-        let outcome = std::thread::scope(|scope| {
-            let ranks: Vec<_> = ranks
-                .iter()
-                .map(|rank| scope.spawn(|| measure(case, &registry, rank, &mut |_| ()).unwrap()))
-                .collect();
-            let outcomes = ranks.into_iter().map(|rank| rank.join().unwrap());
-            outcomes.into_iter().next().unwrap()
-        });
+        ];
+        let outcome = outcomes(words).remove(0);
         let last = outcome.intervals.last().unwrap();
         let ended_ns = last.start_ns + last.duration_ns;
         assert!(
-            ended_ns.abs_diff(outcome.elapsed_ns) <= 10,
+            ended_ns.abs_diff(outcome.elapsed_ns) <= 100,
             "{name}: {ended_ns} {outcome:?}"
         );
         assert!(
-            outcome.disturbance.observed_ns.abs_diff(outcome.elapsed_ns) <= 10,
+            outcome.disturbance.observed_ns.abs_diff(outcome.elapsed_ns) <= 100,
             "{name}: {outcome:?}"
         );
         let sent: u64 = outcome

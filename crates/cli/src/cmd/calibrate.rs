@@ -94,7 +94,11 @@ fn cpus(text: Option<&str>) -> Result<(u32, Option<u32>), Failure> {
     };
     match cpus[..] {
         [first] => Ok((first, None)),
-        [first, second, ..] => Ok((first, (second != first).then_some(second))),
+        [first, second] => Ok((first, (second != first).then_some(second))),
+        [_, _, ..] => Err(Failure::usage(
+            format!("--cpus names {} CPUs, and a line moves between two", cpus.len()),
+            "name one CPU or two, such as --cpus 0,1",
+        )),
         [] => Err(Failure::failed(
             "no CPU may be used",
             "check this process's CPU affinity",

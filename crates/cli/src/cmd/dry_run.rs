@@ -8,12 +8,15 @@ use crate::{output, view};
 use std::fmt::Write as _;
 use wirespeed_report::view::Part;
 use wirespeed_schema::case::{Case, GroupKind, Load, RankSpec, Stop};
-use wirespeed_schema::plan::{Plan, WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX, takes};
+use wirespeed_schema::plan::{Plan, takes};
 use wirespeed_schema::test::Test;
 use wirespeed_schema::units::{format_asked_size, format_ns};
 
-/// Print the cases, for people or as JSON.
+/// Print the cases, for people or as JSON. The error is also that of a case that cannot run.
 pub fn show(plan: &Plan, cases: Vec<Prepared>, json: bool) -> Result<Ended, Failure> {
+    if let Some(failure) = cases.iter().find_map(|case| case.failure.clone()) {
+        return Err(failure);
+    }
     match json {
         true => show_as_json(plan, &cases, None),
         false => tell(sum(plan, &cases), vec![lines(&cases)]),
@@ -35,7 +38,6 @@ pub fn show_as_json(
     let case = |prepared: &Prepared| {
         serde_json::json!({
             "case": prepared.planned.case,
-            "to": prepared.planned.to,
             "skipped": prepared.skip.as_ref().map(|(reason, _)| reason),
         })
     };
@@ -95,8 +97,8 @@ fn test(prepared: &Prepared) -> String {
         Stop::Iterations { count } => format!("iters={count}"),
         Stop::Duration { duration_ns } => format!("duration={}", time(duration_ns)),
     });
-    words.push(warmup(case));
-    words.push(place(case, prepared.planned.to.as_deref()));
+    words.push(format!("warmup={}", case.warmup_text()));
+    words.push(place(case));
     words.extend(case.rail.iter().map(|rail| format!("rail={rail}")));
     words.join(" ")
 }
@@ -124,17 +126,6 @@ fn ranks(case: &Case) -> String {
     words.join(" ")
 }
 
-/// Both limits of the warm-up, as far as they can be reached.
-fn warmup(case: &Case) -> String {
-    let (count, limit) = (case.warmup_iterations, time(case.warmup_ns_max));
-    match (count, case.warmup_ns_max) {
-        (0, _) => "warmup=0".to_owned(),
-        (WARMUP_ITERATIONS_MAX, _) => format!("warmup={limit}"),
-        (_, WARMUP_NS_MAX) => format!("warmup={count}"),
-        _ => format!("warmup={count}<{limit}"),
-    }
-}
-
 /// The parameters that the test takes.
 fn test_words(test: &Test) -> impl Iterator<Item = String> + '_ {
     let taken = |key: &str| test.kind().is_none() || takes(test.name(), key);
@@ -148,12 +139,12 @@ fn test_words(test: &Test) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-fn place(case: &Case, to: Option<&str>) -> String {
-    match (case.group, to) {
-        (GroupKind::Threads, _) => format!("threads={}", case.ranks.len()),
-        (GroupKind::Processes, _) => format!("procs={}", case.ranks.len()),
-        (GroupKind::Job, _) => format!("procs={} (started by a launcher)", case.ranks.len()),
-        (GroupKind::Hosts, to) => format!("to={}", to.unwrap_or("?")),
+fn place(case: &Case) -> String {
+    match case.group {
+        GroupKind::Threads => format!("threads={}", case.ranks.len()),
+        GroupKind::Processes => format!("procs={}", case.ranks.len()),
+        GroupKind::Job => format!("procs={} (started by a launcher)", case.ranks.len()),
+        GroupKind::Hosts => format!("to={}", case.to.as_deref().unwrap_or("?")),
     }
 }
 

@@ -25,11 +25,7 @@ pub struct Prepared {
 impl Prepared {
     /// A case that can run.
     pub fn of(case: Case) -> Self {
-        Prepared::planned(PlannedCase {
-            case,
-            to: None,
-            template: 0,
-        })
+        Prepared::planned(PlannedCase { case, template: 0 })
     }
 
     /// A case of a plan that can run.

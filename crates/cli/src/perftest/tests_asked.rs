@@ -68,6 +68,7 @@ pub fn all(arguments: &PerftestArgs, common: &Common) -> Result<TestsAsked, Fail
                     return Err(Failure::usage(reason, remedy));
                 }
                 line.case = Some(all.prepared.len());
+                line.percentile_rank = Some(asked.percentile_rank);
                 all.push(prepared, asked);
             }
             Err(Unplanned::Wrong(failure) | Unplanned::Unsupported(failure)) if alone => return Err(failure),

@@ -149,7 +149,10 @@ fn check_rate(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
             "this server accepts only streams paced at {}/s or less",
             format_size(limit)
         ),
-        format!("use am_bw with --pace {}", limit / case.test.size_bytes().max(1)),
+        match (case.test.size_bytes().max(1), limit) {
+            (size, limit) if limit < size => "use am_bw with --pace and smaller messages".to_owned(),
+            (size, limit) => format!("use am_bw --size {size} --pace {}", limit / size),
+        },
     )
 }
 
@@ -242,6 +245,16 @@ mod tests {
             stream.pace_msg_per_s = Some(10);
         }
         assert_eq!(check(&paced, &[1], false, &limits), Ok(()));
+        // What it advises is of the same size, and is accepted.
+        let remedy = |size_bytes: u64| {
+            let mut large = case();
+            if let Test::AmBw(stream) = &mut large.test {
+                stream.size_bytes = size_bytes;
+            }
+            check(&large, &[1], false, &limits).unwrap_err().remedy
+        };
+        assert_eq!(remedy(1024), "use am_bw --size 1024 --pace 10");
+        assert_eq!(remedy(10_241), "use am_bw with --pace and smaller messages");
     }
 
     #[test]

@@ -39,6 +39,20 @@ pub struct Options {
     pub seed: u64,
 }
 
+impl Options {
+    /// Errors where a share is out of range.
+    pub fn check(&self) -> Result<(), MeshError> {
+        let shares = [("false alarm", self.false_alarm), ("material", self.material)];
+        match shares
+            .into_iter()
+            .find(|(_, value)| !(*value > 0.0 && *value < 1.0))
+        {
+            Some((name, value)) => Err(MeshError::Share { name, value }),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Options {
@@ -106,14 +120,7 @@ impl Judgement {
         options: Options,
         survey: &[Figure],
     ) -> Result<Judgement, MeshError> {
-        for (name, value) in [
-            ("false alarm", options.false_alarm),
-            ("material", options.material),
-        ] {
-            if !(value > 0.0 && value < 1.0) {
-                return Err(MeshError::Share { name, value });
-            }
-        }
+        options.check()?;
         if !units.is_empty() && units.len() != hosts {
             let given = units.len();
             return Err(MeshError::Units { given, hosts });

@@ -22,10 +22,43 @@ pub struct Flow {
     pub delivered: Option<Count>,
     /// The longest of the senders' times, first operation to last completion.
     pub sender_elapsed_ns: u64,
-    /// The receiver's time, where it took part.
-    pub receiver_elapsed_ns: Option<u64>,
+    /// What the receiver took in within its time, where it took part.
+    pub taken_in: Option<TakenIn>,
     /// Faults that the receiver found.
     pub faults: Faults,
+}
+
+/// What came to receivers within the longest of their times. One that times arrivals alone does so from the first batch to the
+/// last, and what was in the first came before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TakenIn {
+    /// What came within that time.
+    pub count: Count,
+    /// The time.
+    pub elapsed_ns: u64,
+}
+
+impl TakenIn {
+    fn by(receiver: &Outcome) -> Self {
+        let first = receiver.samples_of(SampleKind::ReceiveInterval);
+        let before = first.map_or(0, |samples| samples.batch_ops);
+        let Count { messages, bytes } = receiver.received;
+        let within = messages.saturating_sub(before);
+        TakenIn {
+            count: Count {
+                messages: within,
+                bytes: (bytes as f64 * within as f64 / messages.max(1) as f64) as u64,
+            },
+            elapsed_ns: receiver.elapsed_ns,
+        }
+    }
+
+    fn and(self, other: TakenIn) -> Self {
+        TakenIn {
+            count: sum(self.count, other.count),
+            elapsed_ns: self.elapsed_ns.max(other.elapsed_ns),
+        }
+    }
 }
 
 /// The flows of a streaming test, sources' first. Empty for round-trip tests.
@@ -64,7 +97,7 @@ fn all_to_all(outcomes: &[Outcome]) -> Vec<Flow> {
         sent: members().map(|member| member.sent).fold(Count::default(), sum),
         delivered: members().map(|member| member.received).reduce(sum),
         sender_elapsed_ns: elapsed_ns,
-        receiver_elapsed_ns: None,
+        taken_in: None,
         faults: members().map(|m| m.faults).fold(Faults::default(), sum_faults),
     });
     flow.into_iter().collect()
@@ -79,7 +112,7 @@ fn one_sided(outcomes: &[Outcome]) -> Vec<Flow> {
             sent: source.sent,
             delivered: Some(source.sent),
             sender_elapsed_ns: source.elapsed_ns,
-            receiver_elapsed_ns: None,
+            taken_in: None,
             faults: Faults::default(),
         })
         .collect()
@@ -94,7 +127,7 @@ fn posted(case: &Case, outcomes: &[Outcome]) -> Vec<Flow> {
         sent: outcomes.iter().map(|o| o.sent).fold(Count::default(), sum),
         delivered: received.filter(|_| all),
         sender_elapsed_ns: outcomes.iter().map(|o| o.elapsed_ns).max().unwrap_or(0),
-        receiver_elapsed_ns: None,
+        taken_in: None,
         faults: outcomes
             .iter()
             .map(|o| o.faults)
@@ -137,7 +170,10 @@ fn empty_flow(outcomes: &[Outcome], peer: Option<u32>, from: Role) -> Flow {
         sent: Count::default(),
         delivered: receivers.iter().map(|receiver| receiver.received).reduce(sum),
         sender_elapsed_ns: 0,
-        receiver_elapsed_ns: receivers.iter().map(|receiver| receiver.elapsed_ns).max(),
+        taken_in: receivers
+            .iter()
+            .map(|receiver| TakenIn::by(receiver))
+            .reduce(TakenIn::and),
         faults: receivers
             .iter()
             .map(|receiver| receiver.faults)
@@ -230,7 +266,7 @@ fn add_rates_by_side(metrics: &mut Metrics, flows: &[Flow]) {
         Some((flow.sent, flow.sender_elapsed_ns))
     });
     add_rate(metrics, "receiver_", &all, |flow| {
-        Some((flow.delivered?, flow.receiver_elapsed_ns?))
+        flow.taken_in.map(|taken| (taken.count, taken.elapsed_ns))
     });
     if !backward.is_empty() {
         add_rate(metrics, "forward_", &forward, delivered_per_sender_time);

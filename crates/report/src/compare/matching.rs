@@ -8,7 +8,7 @@ use crate::checks::{host_remarks, is_of_disturbed_machine};
 use crate::curve::section::offered_per_s;
 use crate::import::IMPORTED;
 use crate::labels::{beside, label_of};
-use crate::names::{Identity, alike, identity, typed, varying};
+use crate::names::{Identity, Parameters, alike, identity, typed, varying};
 use crate::tags::{self, HEADLINES};
 use std::collections::BTreeSet;
 use wirespeed_schema::Run;
@@ -199,7 +199,7 @@ fn add(
             tag: tag.to_owned(),
             remarks: remarks.clone(),
             disturbed: disturbed.clone(),
-            parameters: identity(a),
+            parameters: Parameters::of(a),
         });
     }
     matched.differences.extend(circumstances(a, b));
@@ -209,7 +209,7 @@ fn add(
 /// Rows of the same name and figure get what their cases differ in: points of a sweep, and what else has one label.
 pub(super) fn tell_apart(sides: &mut [Sides]) {
     for group in alike(sides.iter().map(|side| (&side.label, &side.tag))) {
-        let told = varying(group.iter().map(|at| &sides[*at].parameters).collect());
+        let told = varying(&group.iter().map(|at| &sides[*at].parameters).collect::<Vec<_>>());
         for (at, more) in group.into_iter().zip(told) {
             sides[at].label.push_str(&more);
         }
@@ -298,7 +298,9 @@ fn tags_of(a: &CaseResult, b: &CaseResult, question: &Question) -> Result<Vec<&'
         if candidates.is_empty() {
             return Err(CompareError::UnknownFigure { name: name.clone() });
         }
-        found.extend(candidates.into_iter().find(both));
+        // Two names may mean one figure.
+        let tag = candidates.into_iter().find(both);
+        found.extend(tag.filter(|tag| !found.contains(tag)));
     }
     Ok(found)
 }

@@ -1,10 +1,10 @@
 //! From the runs of two sides to a verdict: median ratio, interval, and how many more runs would tell.
 
 use super::section::{Method, Row, Verdict};
+use crate::names::Parameters;
 use crate::stats::{LEVEL, Shift, paired_shift, summarize, unpaired_shift};
 use crate::thresholds::{DRIFT_RATIO, MORE_RUNS_MAX, POWER};
 use statrs::distribution::{ContinuousCDF, Normal};
-use std::collections::BTreeMap;
 use wirespeed_schema::finite::Finite;
 
 /// The runs of one figure on both sides.
@@ -22,8 +22,8 @@ pub struct Sides {
     pub remarks: Vec<String>,
     /// Those of the remarks that tell of a disturbed machine: `A: steal`.
     pub disturbed: Vec<String>,
-    /// What makes the case the question it is, by name.
-    pub parameters: BTreeMap<String, String>,
+    /// What the case is told from others by.
+    pub parameters: Parameters,
 }
 
 /// Whether more of the figure is better: rates and bandwidths, as opposed to times and losses.

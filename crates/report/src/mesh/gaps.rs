@@ -123,6 +123,8 @@ fn not_judged_hosts(probed: &[Probed], section: &MeshSection) -> Option<String> 
     let mut numbers: Vec<u32> = probed
         .iter()
         .flat_map(|probed| probed.probe.not_judged_hosts.iter().copied())
+        // Why a lost one is not is said already.
+        .filter(|host| !section.is_lost(*host))
         .collect();
     numbers.sort_unstable();
     numbers.dedup();

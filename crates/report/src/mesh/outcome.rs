@@ -40,7 +40,7 @@ pub fn doubtful(section: &MeshSection, probe: &MeshProbe) -> Vec<u32> {
         .filter(|(_, effect)| is_slow(effect.sends_ratio) || is_slow(effect.receives_ratio))
         .map(|(host, _)| host)
         .filter(|host| !probe.not_judged_hosts.contains(host) && !is_named(section, probe, *host))
-        .filter(|host| section.hosts[*host as usize].lost.is_none())
+        .filter(|host| !section.is_lost(*host))
         .collect()
 }
 

@@ -58,9 +58,9 @@ pub fn of_others(probed: &Probed) -> Option<String> {
 }
 
 fn judged_hosts(probed: &Probed) -> usize {
-    let lost = probed.section.hosts.iter().filter(|host| host.lost.is_some());
-    let out = probed.probe.not_judged_hosts.len() + lost.count();
-    probed.section.hosts.len().saturating_sub(out)
+    let is_judged =
+        |host: &u32| !probed.section.is_lost(*host) && !probed.probe.not_judged_hosts.contains(host);
+    (0..probed.section.hosts.len() as u32).filter(is_judged).count()
 }
 
 /// Of whom nobody can tell, and why; nothing where silence says that all are well.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wirespeed_schema::section::Section;
 
 /// One test as it was asked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PerftestLine {
     /// Its name: one part a batch file; empty for a test of the command line.
@@ -25,6 +25,9 @@ pub struct PerftestLine {
     /// Why it is no case: it cannot run here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
+    /// Rank of its percentile column, 0 to 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percentile_rank: Option<f64>,
 }
 
 impl PerftestLine {
@@ -43,7 +46,7 @@ impl PerftestLine {
 pub struct PerftestSection {
     /// Whose form and defaults.
     pub generation: Generation,
-    /// Rank of the percentile column, 0 to 100.
+    /// Rank of the percentile column, 0 to 100, where a line has none of its own.
     pub percentile_rank: f64,
     /// Every test asked for, in order.
     pub lines: Vec<PerftestLine>,

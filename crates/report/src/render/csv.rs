@@ -43,6 +43,7 @@ const IDENTITY: &[&str] = &[
 /// Columns between the parameters of the test and the figures.
 const RUN: &[&str] = &[
     "group",
+    "to",
     "ranks",
     "roles",
     "peers",
@@ -238,6 +239,7 @@ fn case_fields(case: &Case) -> Vec<String> {
     fields.extend(columns().map(value));
     fields.extend([
         word(&case.group),
+        case.to.clone().unwrap_or_default(),
         case.ranks.len().to_string(),
         of_ranks(&|rank| word(&case.ranks[rank].role)),
         of_ranks(&|rank| or_empty(case.ranks[rank].peer)),

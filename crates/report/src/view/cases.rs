@@ -1,9 +1,11 @@
 //! Rows of the human table: which columns each kind of test has and what stands in them.
 
 use crate::figures::{duration, duration_interval, rate, rate_interval};
+use crate::names::{Parameters, alike, differing};
 use crate::table::{Column, Row, Table, Tone, key, key_number, number, text};
 use crate::thresholds::INTERVAL_RUNS_MIN;
 use crate::wording::percent;
+use std::collections::BTreeSet;
 use wirespeed_schema::Test;
 use wirespeed_schema::case::{GroupKind, Role};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric};
@@ -99,7 +101,8 @@ pub(super) fn tables<'a>(results: impl Iterator<Item = &'a CaseResult> + Clone) 
         let ours = measured.filter(|result| Kind::of(&result.case.test) == kind);
         // A window of one is said beside larger ones only.
         let windows = ours.clone().any(|result| result.case.test.window() > 1);
-        let rows: Vec<Row> = ours.map(|result| row(result, kind, windows)).collect();
+        let mut rows: Vec<Row> = ours.clone().map(|result| row(result, kind, windows)).collect();
+        tell_apart(&mut rows, ours);
         let is_spread = |row: &Row| row.cells.iter().any(|cell| cell.starts_with('{'));
         // Of one case the answer says it.
         let spread = several && rows.iter().any(is_spread);
@@ -113,6 +116,33 @@ pub(super) fn tables<'a>(results: impl Iterator<Item = &'a CaseResult> + Clone) 
         Some(table)
     };
     Kind::ALL.into_iter().filter_map(of).collect()
+}
+
+/// The column of options, which is the last one of what was measured.
+const OPTIONS: usize = 12;
+
+/// Beside the options of every row stands what tells rows apart that look alike otherwise.
+fn tell_apart<'a>(rows: &mut [Row], of: impl Iterator<Item = &'a CaseResult>) {
+    let groups = alike(rows.iter().map(|row| &row.cells[..=OPTIONS]));
+    if groups.is_empty() {
+        return;
+    }
+    let parameters: Vec<Parameters> = of.map(Parameters::of).collect();
+    let differing =
+        |group: Vec<usize>| differing(&group.iter().map(|at| &parameters[*at]).collect::<Vec<_>>());
+    let names: BTreeSet<String> = groups.into_iter().flat_map(differing).collect();
+    for (row, own) in rows.iter_mut().zip(&parameters) {
+        let told = names
+            .iter()
+            .filter_map(|name| Some(format!("{name}={}", own.get(name)?)));
+        let options = std::mem::take(&mut row.cells[OPTIONS]);
+        let words: Vec<String> = Some(options)
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .chain(told)
+            .collect();
+        row.cells[OPTIONS] = words.join(" ");
+    }
 }
 
 /// Columns of every kind's table: first what was measured.

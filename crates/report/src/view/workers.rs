@@ -65,7 +65,7 @@ fn speed(group: &Workers) -> Option<String> {
     };
     let mut text = format!(
         "{workers} over {}: round trip of {} {trip}",
-        group.transport,
+        group.name(),
         payload(smallest.size_bytes)
     );
     let fastest = cells
@@ -116,7 +116,7 @@ fn heading(group: &Workers) -> String {
     format!(
         "{} over {}, {order}, {payload}",
         counted(u64::from(group.workers), "worker"),
-        group.transport
+        group.name()
     )
 }
 

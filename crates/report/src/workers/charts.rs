@@ -13,7 +13,7 @@ pub fn bandwidth_chart(section: &WorkersSection) -> Chart {
     let mut series = Vec::new();
     let mut marks = Vec::new();
     for (color, group) in section.groups.iter().enumerate() {
-        let name = &group.transport;
+        let name = &group.name();
         series.push(Series::new(format!("{name}, measured"), Look::Line, measured(group)).colored(color));
         if let Some((curve, half)) = fitted(group) {
             series.push(Series::new(format!("{name}, T = a + s/b"), Look::Fit, curve).colored(color));
@@ -46,7 +46,7 @@ fn fastest(section: &WorkersSection) -> String {
         let best = points.iter().max_by(|a, b| a.y.total_cmp(&b.y))?;
         Some(format!(
             "{} moves at most {}, at {}",
-            group.transport,
+            group.name(),
             format_rate(best.y, "B/s"),
             format_rate(best.x, "B")
         ))
@@ -114,7 +114,7 @@ pub fn tests_chart(section: &WorkersSection) -> Chart {
             .filter(|cell| Some(cell.size_bytes) == reference)
             .collect();
         cells.order_by_key(|cell| cell.tests);
-        let (name, by) = (&group.transport, group.divisor());
+        let (name, by) = (&group.name(), group.divisor());
         let warm = cells
             .iter()
             .map(|cell| Point::new(cell.tests as f64, cell.rtt_mean_ns.get() / by))

@@ -16,6 +16,7 @@ pub use log::{log_csv, log_lines};
 pub(crate) use rows::slow_workers;
 pub use section::{Cell, HostRow, Interval, Levelling, SpeedFit, WorkerRow, Workers, WorkersSection};
 
+use crate::names::{Parameters, alike, varying};
 use wirespeed_schema::Run;
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::section::Section;
@@ -27,23 +28,24 @@ impl Section for WorkersSection {
 impl WorkersSection {
     /// What `cases` tell; cases of other tests are left out.
     pub fn new(cases: &[CaseResult]) -> WorkersSection {
-        let mut transports: Vec<&str> = Vec::new();
-        for result in cases {
-            let name = result.case.transport.as_str();
-            if result.case.test.hub().is_some() && !transports.contains(&name) {
-                transports.push(name);
+        let mut groups: Vec<(Parameters, Vec<&CaseResult>)> = Vec::new();
+        for result in cases.iter().filter(|result| result.case.test.hub().is_some()) {
+            let own = Parameters::of(result).without(&OF_CELLS);
+            match groups.iter_mut().find(|(known, _)| *known == own) {
+                Some((_, cases)) => cases.push(result),
+                None => groups.push((own, vec![result])),
             }
         }
-        let group = |transport: &str| {
-            let own: Vec<&CaseResult> = cases
-                .iter()
-                .filter(|result| result.case.transport == transport && result.case.test.hub().is_some())
-                .collect();
-            group(transport, &own)
+        let mut section = WorkersSection {
+            groups: groups.iter().map(|(_, cases)| group(cases)).collect(),
         };
-        WorkersSection {
-            groups: transports.into_iter().map(group).collect(),
+        for group in alike(section.groups.clone().iter().map(|group| &group.transport)) {
+            let own: Vec<&Parameters> = group.iter().map(|at| &groups[*at].0).collect();
+            for (at, apart) in group.into_iter().zip(varying(&own)) {
+                section.groups[at].apart = apart;
+            }
         }
+        section
     }
 
     /// Give the nodes of a job, which are numbered, their names.
@@ -73,7 +75,19 @@ impl WorkersSection {
     }
 }
 
-fn group(transport: &str, cases: &[&CaseResult]) -> Workers {
+/// What cells of one grid may differ in.
+const OF_CELLS: [&str; 8] = [
+    "test",
+    "size",
+    "reply",
+    "layout",
+    "iterations",
+    "duration",
+    "warmup",
+    "interval",
+];
+
+fn group(cases: &[&CaseResult]) -> Workers {
     let hub = cases
         .iter()
         .find_map(|result| Some((result.case.test.hub()?, result.case.ranks.len())));
@@ -82,7 +96,11 @@ fn group(transport: &str, cases: &[&CaseResult]) -> Workers {
     });
     let (cells, rows) = (cells::cells(cases), rows::rows(cases));
     Workers {
-        transport: transport.to_owned(),
+        transport: cases
+            .first()
+            .map(|result| result.case.transport.clone())
+            .unwrap_or_default(),
+        apart: String::new(),
         workers: ranks.saturating_sub(1) as u32,
         fan_out,
         both_ways,
@@ -96,6 +114,11 @@ fn group(transport: &str, cases: &[&CaseResult]) -> Workers {
 }
 
 impl Workers {
+    /// What it is called: the transport, with what tells it from others.
+    pub fn name(&self) -> String {
+        format!("{}{}", self.transport, self.apart)
+    }
+
     /// What a round trip is divided by for a time of one way: 2, or 1 where half of it is nobody's way.
     pub fn divisor(&self) -> f64 {
         if self.both_ways && !self.fan_out { 2.0 } else { 1.0 }

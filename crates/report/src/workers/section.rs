@@ -4,11 +4,12 @@ use crate::thresholds::{FIT_POINTS_MIN, FIT_WORST_MAX};
 use serde::{Deserialize, Serialize};
 use wirespeed_schema::finite::Finite;
 
-/// `Run::sections["workers"]`: one entry for each transport, in the order of the cases.
+/// `Run::sections["workers"]`: one entry for each transport and whatever else differs but payloads and numbers of tests, in the
+/// order of the cases.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkersSection {
-    /// One a transport.
+    /// One each.
     pub groups: Vec<Workers>,
 }
 
@@ -18,6 +19,9 @@ pub struct WorkersSection {
 pub struct Workers {
     /// The transport.
     pub transport: String,
+    /// What tells it from others over this transport: ` to 192.0.2.2`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub apart: String,
     /// Ranks that answer.
     pub workers: u32,
     /// All workers at once instead of one after the other.

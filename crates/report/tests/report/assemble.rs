@@ -54,6 +54,28 @@ fn a_stream_counts_what_was_delivered_over_the_senders_time() {
     assert!(!metrics.contains_key("forward_rate_msg_per_s"));
 }
 
+/// A receiver that times arrivals sees one interval less than it gets messages.
+#[test]
+fn what_came_before_the_first_mark_is_no_part_of_the_receivers_rate() {
+    let mut outcomes = one_way_stream(10, 3, 3_000_000_000, 5_000.0);
+    outcomes[1].elapsed_ns = 2_000_000_000;
+    outcomes[1].samples = vec![samples(SampleKind::ReceiveInterval, &[1e9, 1e9])];
+    let three = case("tcp", Test::AmBw(stream(10, 8).with_pace(1)), 3);
+    let (metrics, _) = repetition_metrics(&three, &outcomes);
+    for tag in [
+        "rate_msg_per_s",
+        "sender_rate_msg_per_s",
+        "receiver_rate_msg_per_s",
+    ] {
+        assert_eq!(value(&metrics, tag), 1.0, "{tag}");
+    }
+    assert_eq!(value(&metrics, "receiver_bandwidth_bytes_per_s"), 10.0);
+    let result = wirespeed_report::repetition(&three, 0, outcomes, 1, 0);
+    let result = wirespeed_report::case_result(three, vec![result], &wirespeed_report::Limits::default());
+    let codes: Vec<&str> = result.remarks.iter().map(|remark| remark.code.as_str()).collect();
+    assert!(!codes.contains(&"elapsed_disagrees"), "{codes:?}");
+}
+
 #[test]
 fn both_directions_and_their_sum() {
     let mut outcomes = one_way_stream(10, 1000, 1_000_000, 5_000.0);

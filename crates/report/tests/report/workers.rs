@@ -104,6 +104,34 @@ fn result(test: Hub, tests: u64, rtts_ns: &[f64]) -> CaseResult {
     case_result(case, vec![repetition], &Limits::default())
 }
 
+/// Cells of one grid differ in payload and number of tests alone.
+#[test]
+fn masters_at_two_servers_are_two_groups() {
+    let at = |server: &str, size| {
+        let mut found = result(test(size, None, false), 10, &[1000.0 * size as f64, 2000.0]);
+        found.case.to = Some(server.to_owned());
+        found
+    };
+    let cases = [at("near", 8), at("near", 16), at("far:7000", 8)];
+    let section = WorkersSection::new(&cases);
+    let names: Vec<String> = section.groups.iter().map(|group| group.name()).collect();
+    assert_eq!(names, ["tcp to near", "tcp to far:7000"]);
+    assert_eq!(
+        section
+            .groups
+            .iter()
+            .map(|group| group.cells.len())
+            .collect::<Vec<_>>(),
+        [2, 1]
+    );
+    let one = WorkersSection::new(&cases[..2]);
+    assert_eq!(one.groups[0].name(), "tcp");
+    let mut document = run(cases.to_vec());
+    document.sections.put(&section);
+    let text = screen(&document, &Style::PLAIN);
+    assert!(text.contains("2 workers over tcp to far:7000"), "{text}");
+}
+
 /// The published grid, with the payload as it really went.
 fn published() -> Vec<CaseResult> {
     let mut cases = Vec::new();

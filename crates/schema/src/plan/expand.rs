@@ -17,8 +17,6 @@ pub const CASES_MAX: usize = 10_000;
 pub struct PlannedCase {
     /// The case, complete.
     pub case: Case,
-    /// The far machine, `HOST` or `HOST:PORT`, where the group spans two.
-    pub to: Option<String>,
     /// Index of the template it came from.
     pub template: usize,
 }

@@ -236,7 +236,7 @@ pub fn parse_repeats(text: &str) -> Result<u32, PlanError> {
     }
 }
 
-/// A default holds where the case says nothing, its tests take the parameter, and no contradicting key is given.
+/// A default holds where the case says nothing, one of its tests takes the parameter, and no contradicting key is given.
 fn add_defaults(template: &mut Template, defaults: &Template) {
     let own: Vec<String> = template.axes.keys().cloned().collect();
     let contradicted = |key: &str| {

@@ -51,6 +51,7 @@ pub(super) fn resolve(
             .collect(),
     )
     .with_group(group.kind)
+    .with_to(group.to)
     .with_ranks(group.ranks)
     .with_stop(length::stop(words, None)?)
     .with_warmup(0, 0)
@@ -64,11 +65,7 @@ pub(super) fn resolve(
     };
     case.stop = length::stop(words, own.map(|(iterations, _)| iterations))?;
     (case.warmup_iterations, case.warmup_ns_max) = length::warmup(words, own.map(|(_, warmup)| warmup))?;
-    Ok(PlannedCase {
-        case,
-        to: group.to,
-        template,
-    })
+    Ok(PlannedCase { case, template })
 }
 
 /// The test of tagged messages behind a friendly name, over a transport that has these first, where it takes all that is asked.

@@ -267,7 +267,7 @@ fn hosts_are_two_ranks() {
         ("to", "far:7000,[::1]:7,fe80::1"),
     ])
     .unwrap();
-    assert_eq!(cases[0].to.as_deref(), Some("far:7000"));
+    assert_eq!(cases[0].case.to.as_deref(), Some("far:7000"));
     assert!(
         cases
             .iter()

@@ -10,6 +10,7 @@ use super::meter::{Meter, Series, Tally};
 use super::payload::{Check, Sender};
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
+use super::schedule::Schedule;
 use super::wired::Wired;
 use crate::clock::Clock;
 use crate::error::MeasureError;
@@ -186,8 +187,7 @@ struct Timing {
     intervals: Series,
     acknowledged: Series,
     stamp: Stamp,
-    pace_ticks: f64,
-    paced_from: u64,
+    pace: Schedule,
     sent: u64,
 }
 
@@ -197,20 +197,19 @@ impl Timing {
             intervals: meter.series(SampleKind::SendInterval),
             acknowledged: meter.series(SampleKind::Acknowledged),
             stamp: Stamp::default(),
-            pace_ticks: rank.pace_ticks(stream),
-            paced_from: 0,
+            pace: rank.schedule(stream, meter),
             sent: 0,
         }
     }
 
-    /// Whether the next message may go: at once, or at its place in the schedule.
+    /// Whether the next message may go, or the last one's interval is over: at once, or at its place in the schedule.
     #[inline(always)]
     fn is_due(&self, clock: Clock) -> bool {
-        self.pace_ticks <= 0.0 || clock.now() >= self.paced_from + (self.sent as f64 * self.pace_ticks) as u64
+        !self.pace.is_on() || clock.now() >= self.pace.due(self.sent)
     }
 
-    fn restart(&mut self, clock: Clock) {
-        (self.sent, self.stamp, self.paced_from) = (0, Stamp::default(), clock.now());
+    fn restart(&mut self) {
+        (self.sent, self.stamp) = (0, Stamp::default());
         self.intervals.clear();
         self.acknowledged.clear();
     }
@@ -260,7 +259,7 @@ fn hot_exchange<P: MessagePort, S: Sender>(
     let mut batch = Batch::begin(&timing.intervals, clock.now());
     loop {
         ending |= timing.sent >= target;
-        if ending && (!last || mesh.is_over()) {
+        if ending && (!last || mesh.is_over()) && timing.is_due(clock) {
             return Ok(());
         }
         let mut moved = false;
@@ -268,9 +267,9 @@ fn hot_exchange<P: MessagePort, S: Sender>(
             let pair = mesh.pairs[at];
             let wanted = match ending {
                 true => !pair.last_sent,
-                false => timing.sent < target && timing.is_due(clock),
+                false => timing.sent < target,
             };
-            if !wanted || pair.sent - pair.peer_received >= mesh.window {
+            if !wanted || !timing.is_due(clock) || pair.sent - pair.peer_received >= mesh.window {
                 continue;
             }
             let word = mesh.header(&pair, header::data(pair.sent, ending));
@@ -292,7 +291,7 @@ fn hot_exchange<P: MessagePort, S: Sender>(
                 };
             }
         }
-        if moved || (timing.pace_ticks > 0.0 && !ending) {
+        if moved || timing.pace.is_on() {
             link.port.poll(mesh)?;
         } else {
             link.port.wait(mesh)?;
@@ -347,8 +346,9 @@ impl<P: MessagePort, S: Sender> Body for Member<P, S> {
         self.phase = phase;
         if phase != Phase::WarmUp {
             self.mesh.restart();
-            self.timing.restart(self.clock);
+            self.timing.restart();
         }
+        self.timing.pace.restart(phase, self.clock.now());
         Ok(())
     }
 

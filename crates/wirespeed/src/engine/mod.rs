@@ -26,6 +26,7 @@ mod rank;
 mod region;
 mod relay;
 pub(crate) mod report;
+mod schedule;
 mod stream;
 mod tagged;
 mod train;

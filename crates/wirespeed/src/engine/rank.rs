@@ -3,6 +3,7 @@
 use super::floor;
 use super::meter::{Measured, Meter};
 use super::phases;
+use super::schedule::Schedule;
 use super::tagged;
 use crate::clock::Timebase;
 use crate::engine::report::Report;
@@ -161,11 +162,17 @@ impl<'a> Rank<'a> {
         self.connect_ticks.set(Some(ticks));
     }
 
-    /// Ticks between two sends of a paced stream, 0 for none.
-    pub fn pace_ticks(&self, stream: &Stream) -> f64 {
+    /// Ticks between two messages of a paced stream, 0 for none.
+    pub fn interval_ticks(&self, stream: &Stream) -> f64 {
+        let second_ticks = 1e9 / self.timebase.ns_per_tick();
         stream
             .pace_msg_per_s
-            .map_or(0.0, |rate| 1e9 / rate as f64 / self.timebase.ns_per_tick())
+            .map_or(0.0, |rate| second_ticks / rate as f64)
+    }
+
+    /// When the messages of a stream are to be sent.
+    pub fn schedule(&self, stream: &Stream, meter: &Meter) -> Schedule {
+        Schedule::new(self.interval_ticks(stream), meter)
     }
 
     /// The case gives this rank a role that its test does not have.

@@ -11,6 +11,7 @@ use super::meter::{Meter, Series, Tally};
 use super::payload::{Check, Sender};
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
+use super::schedule::Schedule;
 use super::wired::Wired;
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, MessagePort, Post};
@@ -39,20 +40,12 @@ pub struct Outgoing {
     pub intervals: Series,
     /// Time from a send to the acknowledgement that covers it.
     pub acknowledged: Series,
-    /// When paced: time from the moment at which each message was due to the acknowledgement that covers it. A sender
-    /// that falls behind its schedule cannot hide it.
-    pub responses: Option<Series>,
-    /// Messages whose response is recorded.
-    answered: u64,
-    /// Ticks between two sends when paced, else 0.
-    pace_ticks: f64,
-    paced_from: u64,
+    pace: Schedule,
 }
 
 impl Outgoing {
     /// Of a rank that sends `stream`; with `both`, its peer does as well.
     pub fn new(rank: &Rank, meter: &Meter, stream: &Stream, both: bool) -> Self {
-        let paced = stream.pace_msg_per_s.is_some();
         Outgoing {
             window: stream.window_msgs,
             both,
@@ -62,20 +55,16 @@ impl Outgoing {
             stamp: Stamp::default(),
             intervals: meter.series(SampleKind::SendInterval),
             acknowledged: meter.series(SampleKind::Acknowledged),
-            responses: paced.then(|| meter.series(SampleKind::Response)),
-            answered: 0,
-            pace_ticks: rank.pace_ticks(stream),
-            paced_from: 0,
+            pace: rank.schedule(stream, meter),
         }
     }
 
-    fn restart(&mut self, clock: Clock) {
-        (self.sent, self.stamp, self.answered) = (0, Stamp::default(), 0);
-        self.paced_from = clock.now();
+    fn restart(&mut self, phase: Phase, clock: Clock) {
+        (self.sent, self.stamp) = (0, Stamp::default());
+        self.pace.restart(phase, clock.now());
         (self.backlog_max, self.looked) = (0, 0);
         self.intervals.clear();
         self.acknowledged.clear();
-        self.responses.iter_mut().for_each(Series::clear);
     }
 
     #[inline(always)]
@@ -84,31 +73,8 @@ impl Outgoing {
             self.acknowledged.record(clock.now() - self.stamp.ticks);
             self.stamp.covers = 0;
         }
-        if peer_received > self.answered {
-            self.note_responses(peer_received, clock);
-        }
-    }
-
-    /// When message `number` is due.
-    #[inline(always)]
-    fn due(&self, number: u64) -> u64 {
-        self.paced_from + (number as f64 * self.pace_ticks) as u64
-    }
-
-    /// The responses of a paced stream, up to what its receiver has.
-    #[inline(never)]
-    fn note_responses(&mut self, peer_received: u64, clock: Clock) {
-        let first = self.answered;
-        self.answered = peer_received;
-        if self.responses.is_none() {
-            return;
-        }
-        let now = clock.now();
-        for number in first..peer_received {
-            let due = self.due(number);
-            if let Some(responses) = &mut self.responses {
-                responses.record(now.saturating_sub(due));
-            }
+        if self.pace.is_on() {
+            self.pace.note_answers(peer_received, clock.now());
         }
     }
 }
@@ -161,9 +127,6 @@ pub fn hot_send<P: MessagePort, S: Sender>(
                 acknowledge(link, flow)?;
             }
         }
-        if out.pace_ticks > 0.0 {
-            pace(link, flow, out, clock)?;
-        }
         let message = header::data(out.sent, last && out.sent + 1 == target);
         let post = link.port.hearing(flow, |port| sender.post(port, 0, message))?;
         if post == Post::Busy {
@@ -194,6 +157,9 @@ pub fn hot_send<P: MessagePort, S: Sender>(
             }
             out.backlog_max = out.backlog_max.max(out.sent - flow.peer_received);
         }
+        if out.pace.is_on() {
+            pace(link, flow, out, clock)?;
+        }
     }
     match last {
         true => await_acknowledgement(link, flow, out, clock),
@@ -219,7 +185,7 @@ fn await_acknowledgement<P: MessagePort, C: Check>(
     Ok(())
 }
 
-/// Hold the next send until its place in the absolute schedule start + i / rate; a late one goes at once.
+/// Hold what comes next until its place in the schedule: the next send, or the end of the last one's interval.
 #[inline(never)]
 fn pace<P: MessagePort, C: Check>(
     link: &mut Wired<P>,
@@ -227,7 +193,7 @@ fn pace<P: MessagePort, C: Check>(
     out: &mut Outgoing,
     clock: Clock,
 ) -> Result<(), LinkError> {
-    let (due, both) = (out.due(out.sent), out.both);
+    let (due, both) = (out.pace.due(out.sent), out.both);
     while clock.now() < due {
         link.port.poll(flow)?;
         out.note_acknowledgement(flow.peer_received, clock);
@@ -290,9 +256,9 @@ impl<P: MessagePort, S: Sender> Body for Source<P, S> {
         self.link.port.flush().map(drop)
     }
 
-    fn begin(&mut self, _: Phase) -> Result<(), LinkError> {
+    fn begin(&mut self, phase: Phase) -> Result<(), LinkError> {
         self.flow.restart();
-        self.out.restart(self.clock);
+        self.out.restart(phase, self.clock);
         Ok(())
     }
 
@@ -336,7 +302,7 @@ impl<P: MessagePort, S: Sender> Body for Source<P, S> {
     fn finish(self: Box<Self>) -> Left {
         let (out, facts) = (self.out, self.link.port.facts());
         let mut series = vec![out.intervals, out.acknowledged];
-        series.extend(out.responses);
+        series.extend(out.pace.responses());
         let mut left = Left::new(series, facts);
         left.note("unacknowledged_max_msgs", out.backlog_max);
         left

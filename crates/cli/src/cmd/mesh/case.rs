@@ -67,7 +67,7 @@ pub fn cases(registry: &Registry, plan: &Plan, roster: &Roster) -> Result<Vec<Pr
     }
     let mut planned = expand(&plan, &Machine::new(registry))?;
     for case in &mut planned {
-        case.to = None;
+        case.case.to = None;
         // Each host has its own.
         case.case.ranks.iter_mut().for_each(|rank| rank.cpu = None);
         let kind = case.case.test.kind();
@@ -82,7 +82,11 @@ pub fn cases(registry: &Registry, plan: &Plan, roster: &Roster) -> Result<Vec<Pr
         }
         if case.case.group == GroupKind::Threads {
             return Err(Failure::usage(
-                format!("{} works within one process only", case.case.transport),
+                format!(
+                    "{}{} works within one process only",
+                    case.case.transport,
+                    options_of(&case.case)
+                ),
                 "name a transport between processes: --via shm, unix, tcp",
             ));
         }
@@ -136,6 +140,12 @@ pub fn expected_ns(case: &Case) -> u64 {
         Stop::Iterations { .. } => 500_000_000,
     };
     measured + case.warmup_ns_max.min(100_000_000) + SETUP_NS
+}
+
+/// The transport's options, which may be why it does: ` device=self`.
+fn options_of(case: &Case) -> String {
+    let options = case.options.iter();
+    options.map(|(name, value)| format!(" {name}={value}")).collect()
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@ use super::rounds::Ground;
 use crate::args::HostsArgs;
 use crate::errors::Failure;
 use crate::experiment::fresh_seed;
-use crate::group::{Groups, Reach, parse_silence};
+use crate::group::{Groups, Reach};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 use wirespeed::Registry;
 use wirespeed_control::launch::all_hosts::{Started, end_all, start_all};
 use wirespeed_control::launch::files::{HOSTS, check_files, check_ranks};
@@ -40,10 +41,9 @@ impl<'a> Hosts<'a> {
     pub fn of(
         registry: &'a Registry,
         words: &HostsArgs,
-        (roster, storms): (&'a Roster, bool),
+        (roster, storms, silence): (&'a Roster, bool, Option<Duration>),
         stop: &StopFlag,
     ) -> Result<Self, Failure> {
-        let silence = words.silence.as_deref().map(parse_silence).transpose()?;
         if roster.source == Source::Servers {
             Identity::find(words.identity.as_deref(), None)?;
             check_files(HOSTS, roster.hosts.len(), FILES_OF_SERVER)?;

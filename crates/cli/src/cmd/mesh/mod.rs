@@ -57,7 +57,7 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
         loads::ROUNDS
     };
     let mut how = How::of(&words, (&mut mesh.plan, usual), (&arguments.output, color))?;
-    mesh.settle(registry, arguments, (how.repeats, how.seed))?;
+    mesh.settle(registry, arguments, &how)?;
     how.repeats = mesh.cycles;
     let beside = |storm: &congestion::Asked| Loaded {
         load: storm.load.clone(),
@@ -71,15 +71,14 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     }
     let mut front = Front::open((&arguments.output, color), Some(mesh.plan.clone()))?;
     let draws = how.shows_its_own();
-    let cells = mesh.cases.len() * (1 + how.loads.len() + how.storms.len());
-    let runs = how.repeats as usize * cells;
+    let runs = how.repeats as usize * mesh.cases.len() * mesh.cells_of_case();
     let (campaigns, tags) = mesh.campaigns()?;
-    let time = (mesh.allowance(cells), began);
+    let time = (mesh.allowance(), began);
     let known = Rc::new(RefCell::new(Known::new(mesh.roster.hosts.len(), campaigns, time)));
     let ground = Hosts::of(
         registry,
         &arguments.hosts,
-        (&mesh.roster, !how.storms.is_empty()),
+        (&mesh.roster, !how.storms.is_empty(), mesh.silence),
         &front.stop,
     )?;
     let mut rounds = Rounds::new(

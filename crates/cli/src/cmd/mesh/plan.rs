@@ -11,6 +11,7 @@ use crate::args::MeshArgs;
 use crate::cmd::dry_run;
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Prepared};
+use crate::group::parse_silence;
 use crate::view;
 use std::time::Duration;
 use wirespeed::Registry;
@@ -39,6 +40,10 @@ pub struct Mesh {
     budget: Option<Duration>,
     /// Storms that each case is measured in.
     pub storms: Vec<Asked>,
+    /// Loads that each case is measured beside.
+    loads: usize,
+    /// Who is silent this long is lost.
+    pub silence: Option<Duration>,
 }
 
 impl Mesh {
@@ -69,17 +74,20 @@ impl Mesh {
             cycles: 0,
             budget: None,
             storms: Vec::new(),
+            loads: 0,
+            silence: arguments
+                .hosts
+                .silence
+                .as_deref()
+                .map(parse_silence)
+                .transpose()?,
         })
     }
 
     /// The cases, and the pairs that they are measured between.
-    pub fn settle(
-        &mut self,
-        registry: &Registry,
-        arguments: &MeshArgs,
-        (cycles, seed): (u32, u64),
-    ) -> Result<(), Failure> {
-        (self.cycles, self.options.seed) = (cycles, seed);
+    pub fn settle(&mut self, registry: &Registry, arguments: &MeshArgs, how: &How) -> Result<(), Failure> {
+        (self.cycles, self.options.seed) = (how.repeats, how.seed);
+        self.loads = how.loads.len();
         let rails = rails::named(&arguments.hosts.rail, &self.roster)?;
         self.cases = rails::each(registry, cases(registry, &self.plan, &self.roster)?, &rails)?;
         self.storms = storms(&arguments.pattern, &self.roster)?;
@@ -89,7 +97,12 @@ impl Mesh {
             (None, Some(budget)) => Pairs::Budget(self.matchings(budget)?),
             (None, None) => Pairs::All,
         };
-        self.schedule().map(drop)
+        self.campaigns().map(drop)
+    }
+
+    /// Cells of the experiment that each case has: by itself, beside each load, in each storm.
+    pub fn cells_of_case(&self) -> usize {
+        1 + self.loads + self.storms.len()
     }
 
     /// The unit of a host, where hosts have units.
@@ -164,17 +177,19 @@ impl Mesh {
         }
     }
 
-    /// What there is time for, in this many cells of the experiment.
-    pub fn allowance(&self, cells: usize) -> Allowance {
+    /// What there is time for.
+    pub fn allowance(&self) -> Allowance {
+        let cells = self.cases.len() * self.cells_of_case();
         let expected = |case: &Prepared| Duration::from_nanos(expected_ns(&case.planned.case));
         let expected: Vec<Duration> = self.cases.iter().map(expected).collect();
         Allowance::new(self.budget, &expected, cells)
     }
 
-    /// One round of every case, about.
+    /// One round of every cell, about.
     fn round_ns(&self) -> u64 {
         let cases = self.cases.iter().filter(|case| case.skip.is_none());
-        cases.map(|case| expected_ns(&case.planned.case)).sum()
+        let once: u64 = cases.map(|case| expected_ns(&case.planned.case)).sum();
+        once.saturating_mul(self.cells_of_case() as u64)
     }
 
     /// Operations of one pair in all cases, where all end by their number.
@@ -195,7 +210,7 @@ impl Mesh {
         let survey_ns = u64::from(self.cycles) * estimate.rounds as u64 * self.round_ns();
         let operations = self
             .pair_operations()
-            .map(|of_pair| of_pair.saturating_mul(estimate.pairs as u64));
+            .map(|of_pair| of_pair.saturating_mul((estimate.pairs * self.cells_of_case()) as u64));
         if json {
             let rounds = schedule
                 .rounds()

@@ -59,7 +59,6 @@ impl Storm {
     ) -> Result<(T, Moved), Failure> {
         let planned = PlannedCase {
             case: self.whole(),
-            to: None,
             template: 0,
         };
         let end = StopFlag::new();

@@ -49,12 +49,19 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
         (&mut plan, usual),
         (&arguments.output, color),
     )?;
-    if arguments.experiment.dry_run {
+    let foreseen = |kind: GroupKind| -> Result<Vec<Prepared>, Failure> {
         let streams = request.streams.iter();
-        let cases =
-            streams.map(|stream| request.prepared((registry, arguments), stream, GroupKind::Processes));
-        let cases = cases.collect::<Result<_, _>>()?;
-        return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
+        let cases = streams.map(|stream| request.prepared((registry, arguments), stream, kind));
+        cases.collect()
+    };
+    let here = foreseen(GroupKind::Processes)?;
+    if arguments.experiment.dry_run {
+        return dry_run::show(&plan, how.listed(here)?, arguments.output.json);
+    }
+    // For what runs nowhere no session is started.
+    let failed = |cases: &[Prepared]| cases.iter().find_map(|case| case.failure.clone());
+    if let (Some(failure), Some(_)) = (failed(&here), failed(&foreseen(GroupKind::Hosts)?)) {
+        return Err(failure);
     }
     let mut front = Front::open((&arguments.output, color), None)?;
     let classic = arguments.format == SessionFormat::Classic && front.output.shows_table();

@@ -62,7 +62,7 @@ fn everything() -> Run {
         .verdicts
         .extend([link, undecided, unit].map(verdict));
     section.probes[0].unmeasured_count = 12;
-    section.probes[0].not_judged_hosts = vec![14];
+    section.probes[0].not_judged_hosts = vec![14, 15];
     section.pairs = MeshPairs::Matchings;
     section.hosts[15].lost = Some("killed".to_owned());
     for pair in section.probes[0].pairs.iter_mut().take(12) {

@@ -65,12 +65,12 @@ pub fn body<'a, P: MessagePort + 'a, S: Sender + 'a>(
         }
         (Test::AmBw(p), Role::Source) | (Test::AmBibw(p), Role::Source | Role::Sink) => {
             let both = matches!(rank.case.test, Test::AmBibw(_));
-            let traffic = Traffic::new(size, p.window_msgs, checks);
+            let traffic = Traffic::new(size, p, checks);
             let out = Outgoing::new(rank, meter, p, both);
             Box::new(Source::new(link, sender, traffic, out))
         }
         (Test::AmBw(p), Role::Sink) => {
-            let traffic = Traffic::new(size, p.window_msgs, checks);
+            let traffic = Traffic::new(size, p, checks);
             Box::new(Sink::new(link, traffic, Incoming::new(rank, meter, p)))
         }
         (test, _) => {

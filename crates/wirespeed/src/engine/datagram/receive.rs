@@ -35,7 +35,7 @@ impl Incoming {
         Incoming {
             arrivals: Arrivals::new(meter),
             silent_since: None,
-            silence_ticks: Patience::new(timebase).silence_ticks(rank.pace_ticks(stream)),
+            silence_ticks: Patience::new(timebase).silence_ticks(rank.interval_ticks(stream)),
             idle_ack_ticks: timebase.to_ticks(IDLE_ACK_NS),
             idle_return_ticks: timebase.to_ticks(IDLE_RETURN_NS),
             clock: meter.clock,

@@ -15,6 +15,7 @@ use crate::engine::meter::{Meter, Series, Tally};
 use crate::engine::payload::Sender;
 use crate::engine::phases::{Body, Left, Phase};
 use crate::engine::rank::Rank;
+use crate::engine::schedule::Schedule;
 use crate::engine::wired::Wired;
 use crate::transport::port::{LinkError, MessagePort, Post};
 use std::time::Duration;
@@ -44,8 +45,7 @@ pub struct Outgoing {
     pub intervals: Series,
     /// Time from a send to the acknowledgement that covers it.
     pub acknowledged: Series,
-    /// Ticks between two sends when paced, else 0.
-    pace_ticks: f64,
+    pace: Schedule,
     began: u64,
     /// When the phase's last message was known to be delivered.
     delivered: Option<u64>,
@@ -66,7 +66,7 @@ impl Outgoing {
             probe: (0, 0),
             intervals: meter.series(SampleKind::SendInterval),
             acknowledged: meter.series(SampleKind::Acknowledged),
-            pace_ticks: rank.pace_ticks(stream),
+            pace: rank.schedule(stream, meter),
             began: 0,
             delivered: None,
             clock: meter.clock,
@@ -74,9 +74,10 @@ impl Outgoing {
         }
     }
 
-    fn restart(&mut self) {
+    fn restart(&mut self, phase: Phase) {
         (self.sent, self.written_off, self.stalls, self.probe) = (0, 0, 0, (0, 0));
         (self.began, self.delivered) = (self.clock.now(), None);
+        self.pace.restart(phase, self.began);
         self.intervals.clear();
         self.acknowledged.clear();
     }
@@ -93,6 +94,9 @@ impl Outgoing {
             self.acknowledged.record(ticks);
             self.patience.answered(ticks);
             self.probe.0 = 0;
+        }
+        if self.pace.is_on() {
+            self.pace.note_answers(credited.min(self.sent), now);
         }
     }
 }
@@ -144,9 +148,6 @@ pub fn hot_send<P: MessagePort, S: Sender>(
         if !out.has_credit(traffic.credited) {
             await_credit(link, traffic, out)?;
         }
-        if out.pace_ticks > 0.0 {
-            pace(link, traffic, out)?;
-        }
         let bits = encode(traffic.ending.phase, Kind::Data(out.sent));
         if sender.post(&mut link.port, 0, bits)? == Post::Busy {
             link.make_room(traffic)?;
@@ -163,11 +164,14 @@ pub fn hot_send<P: MessagePort, S: Sender>(
                 traffic.attend(&mut link.port)?;
             }
         }
+        if out.pace.is_on() {
+            pace(link, traffic, out)?;
+        }
     }
     Ok(())
 }
 
-/// Hold the next send until its place in the absolute schedule start + i / rate; a late one goes at once.
+/// Hold what comes next until its place in the schedule: the next send, or the end of the last one's interval.
 #[inline(never)]
 fn pace<P: MessagePort>(
     link: &mut Wired<P>,
@@ -175,7 +179,7 @@ fn pace<P: MessagePort>(
     out: &mut Outgoing,
 ) -> Result<(), LinkError> {
     let (clock, both) = (out.clock, out.both);
-    let due = out.began + (out.sent as f64 * out.pace_ticks) as u64;
+    let due = out.pace.due(out.sent);
     loop {
         let now = clock.now();
         if now >= due {
@@ -187,7 +191,8 @@ fn pace<P: MessagePort>(
             traffic.attend(&mut link.port)?;
         }
         let left_ns = (due.saturating_sub(clock.now()) as f64 * out.ns_per_tick) as u64;
-        if left_ns > SLEEP_NS_MIN {
+        // Not while an acknowledgement is timed: it would be seen on waking.
+        if left_ns > SLEEP_NS_MIN && out.probe.0 == 0 {
             // Timers fire some 50 us late: the rest is spun.
             std::thread::sleep(Duration::from_nanos((left_ns - SLEEP_NS_MIN).min(SLEEP_NS_MAX)));
             link.look()?;
@@ -278,7 +283,7 @@ impl<P: MessagePort, S: Sender> Body for Source<P, S> {
         if phase != Phase::First {
             self.traffic.restart();
         }
-        self.out.restart();
+        self.out.restart(phase);
         Ok(())
     }
 
@@ -322,7 +327,9 @@ impl<P: MessagePort, S: Sender> Body for Source<P, S> {
 
     fn finish(self: Box<Self>) -> Left {
         let (out, facts) = (self.out, self.link.port.facts());
-        let mut left = Left::new(vec![out.intervals, out.acknowledged], facts);
+        let mut series = vec![out.intervals, out.acknowledged];
+        series.extend(out.pace.responses());
+        let mut left = Left::new(series, facts);
         left.note("window_stalls", out.stalls);
         if let Some(delivered) = self.traffic.peer_received {
             left.note("delivered_messages", delivered);

@@ -9,6 +9,7 @@ use crate::engine::meter::Tally;
 use crate::engine::payload::{Asked, Check};
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::outcome::Count;
+use wirespeed_schema::test::Stream;
 
 /// What has come of one phase.
 struct Arrivals {
@@ -51,12 +52,16 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// For payloads of `size` bytes and a window of `window` messages.
-    pub fn new(size: usize, window: u64, checks: Asked) -> Self {
+    /// For payloads of `size` bytes, as `stream` says; of a paced one every message is acknowledged by itself: what comes behind
+    /// it may take its time.
+    pub fn new(size: usize, stream: &Stream, checks: Asked) -> Self {
         Traffic {
             size,
             checks,
-            ack_every: (window / 4).max(1),
+            ack_every: match stream.pace_msg_per_s {
+                Some(_) => 1,
+                None => (stream.window_msgs / 4).max(1),
+            },
             ending: Ending::default(),
             now: Arrivals::new(),
             early: Arrivals::new(),

@@ -13,8 +13,6 @@ use super::rank::{Finished, Rank};
 use crate::transport::port::{Facts, LinkError};
 use wirespeed_schema::outcome::{PeerSamples, StopReason};
 
-/// First round of the warm-up; rounds double.
-const WARMUP_FIRST_ROUND: u64 = 16;
 /// Ranks have left a barrier within this time; what settles them need not take longer.
 const SETTLE_NS: f64 = 4e6;
 /// Operations of [`Phase::Settle`] of most tests: round trips after a barrier, which the other side may still be leaving.
@@ -247,15 +245,12 @@ impl Went {
         body.close(Phase::WarmUp)
     }
 
-    /// Rounds of 16, 32, 64 .. operations (from fewer where the first one took long) until the warm-up's count or time
-    /// is reached.
+    /// Rounds of 1, 2, 4 .. operations until the warm-up's count or time is reached.
     fn lead_warm_up(&mut self, rank: &Rank, body: &mut dyn Body) -> Result<(), LinkError> {
         let clock = rank.timebase.clock;
         let limit_ticks = rank.timebase.to_ticks(rank.case.warmup_ns_max);
         let started = clock.now();
-        // Where one operation takes long, sixteen of them would outlast the limit.
-        let fitting = limit_ticks / self.first_operation_ticks.unwrap_or(0).max(1);
-        let mut count = WARMUP_FIRST_ROUND.min(fitting).max(1);
+        let mut count = 1;
         loop {
             let left = rank.case.warmup_iterations.saturating_sub(self.warmup_operations);
             let last = left <= count || rank.cancel.stop_requested();
