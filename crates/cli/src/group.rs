@@ -581,7 +581,7 @@ fn tell(event: &GroupEvent) {
             let wait = wait.unwrap_or_default();
             format!("queued: {ahead} ahead{wait}")
         }
-        GroupEvent::Stopping => "stopping: finishing this case; Ctrl-C aborts".to_owned(),
+        GroupEvent::Stopping => "stopping: this case ends in order; Ctrl-C aborts".to_owned(),
         GroupEvent::RankLost { rank, reason } => format!("rank {rank} is gone: {reason}"),
         _ => return,
     };

@@ -42,8 +42,49 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     }
 }
 
+/// The names of results for people, each its own: those that share the names of their files have their folders too, and one that
+/// is named twice its number.
+pub fn names<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<String> {
+    let paths: Vec<&Path> = paths.collect();
+    let is_shared = |at: usize, own: &str| {
+        paths
+            .iter()
+            .enumerate()
+            .any(|(other, path)| other != at && name(path) == own)
+    };
+    let mut names: Vec<String> = Vec::new();
+    for (at, path) in paths.iter().enumerate() {
+        let mut own = name(path);
+        if is_shared(at, &own) {
+            own = file::shown(path);
+        }
+        let again = paths[..at].iter().filter(|before| *before == path).count();
+        match again {
+            0 => names.push(own),
+            again => names.push(format!("{own} ({})", again + 1)),
+        }
+    }
+    names
+}
+
 /// The name of a result for people: its file's name without folders.
 pub fn name(path: &Path) -> String {
     path.file_name()
         .map_or_else(|| file::shown(path), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_have_names_of_their_own() {
+        let paths = ["a/r.json", "b/r.json", "b/s.json", "b/r.json", "s.json"];
+        let names = names(paths.iter().map(Path::new));
+        assert_eq!(
+            names,
+            ["a/r.json", "b/r.json", "b/s.json", "b/r.json (2)", "s.json"]
+        );
+        assert_eq!(super::names([Path::new("c/x.json")].into_iter()), ["x.json"]);
+    }
 }

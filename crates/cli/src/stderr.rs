@@ -2,8 +2,8 @@
 //! view that is drawn over.
 
 use indicatif::{ProgressBar, WeakProgressBar};
+use parking_lot::{Mutex, MutexGuard};
 use std::io::Write as _;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use wirespeed_schema::shown::{is_obeyed, without_numbers};
 
 /// What is drawn on stderr.
@@ -17,7 +17,7 @@ enum Drawn {
 static DRAWN: Mutex<Drawn> = Mutex::new(Drawn::Nothing);
 
 fn drawn() -> MutexGuard<'static, Drawn> {
-    DRAWN.lock().unwrap_or_else(PoisonError::into_inner)
+    DRAWN.lock()
 }
 
 /// Write a line, or several, on stderr, without what a terminal would obey, whoever wrote them, and without the system's

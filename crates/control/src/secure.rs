@@ -13,10 +13,11 @@ use crate::serve::{Listen, listen};
 use crate::stop::StopFlag;
 use crate::wire::tls::{TlsReader, TlsWire, halves};
 use crate::wire::{Wire, WireReader};
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Connections at the same time; the oldest makes room for the next.
@@ -157,8 +158,8 @@ impl SecureListener {
     }
 }
 
-fn lock(open: &Open) -> std::sync::MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
-    open.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(open: &Open) -> parking_lot::MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
+    open.lock()
 }
 
 fn enter(open: &Open, id: u64, stream: &TcpStream) -> io::Result<()> {

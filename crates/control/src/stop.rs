@@ -1,10 +1,11 @@
 //! The user's wish to stop: asked once it means "in order", twice "at once". Whoever waits is woken, nobody polls.
 
+use parking_lot::Mutex;
 use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 type Waker = Box<dyn Fn() + Send>;
 
@@ -63,13 +64,7 @@ impl StopFlag {
             .0
             .level
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, raise);
-        for (_, waker) in self
-            .0
-            .wakers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-        {
+        for (_, waker) in self.0.wakers.lock().iter() {
             waker();
         }
     }
@@ -91,7 +86,7 @@ impl StopFlag {
     /// Have `waker` called at every request; at once when there was one. It must not block.
     pub fn subscribe(&self, waker: impl Fn() + Send + 'static) -> Subscription {
         let id = self.0.next_id.fetch_add(1, Ordering::Relaxed);
-        let mut wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wakers = self.0.wakers.lock();
         if self.is_requested() {
             waker();
         }
@@ -133,7 +128,7 @@ fn ignored(signal: i32) -> bool {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        let mut wakers = self.flag.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wakers = self.flag.0.wakers.lock();
         wakers.retain(|(id, _)| *id != self.id);
     }
 }

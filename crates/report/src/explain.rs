@@ -11,7 +11,7 @@ use crate::curve::section::{LoadSection, load_rows, offered_per_s};
 use crate::curve::{InUse, load_words};
 use crate::figures::figure_text;
 use crate::interference::words::{answers_with_rows, load_subject};
-use crate::interference::{Interference, InterferenceRow};
+use crate::interference::{Interference, InterferenceRow, undisturbed};
 use crate::labels::Input;
 use crate::names::Names;
 use crate::thresholds::{
@@ -385,16 +385,18 @@ fn floor(_: &Run, cases: &Cases) -> Vec<Sentence> {
 fn curves(run: &Run, cases: &Cases) -> Vec<Sentence> {
     let mut found = Vec::new();
     if let Some(section) = run.sections.get::<LoadSection>() {
-        let rows = load_rows(&run.cases);
+        let rows = load_rows(&undisturbed(run));
         let most = figure_text("rate_msg_per_s", section.most_msg_per_s.get());
-        // The first is about the window alone, the others about what was offered.
-        let evidence = std::iter::once(format!("load.most_msg_per_s {most}"))
-            .chain(std::iter::repeat(counted(rows.len() as u64, "offered rate")));
-        let words = load_words(&section, &rows).into_iter().zip(evidence);
-        found.extend(words.map(|(text, evidence)| Sentence {
+        // One is about the window alone, the others about what was offered.
+        let alone = format!("The path carries {most}");
+        let words = load_words(&section, &rows).into_iter();
+        found.extend(words.map(|text| Sentence {
             rule: "load",
+            evidence: vec![match text.starts_with(&alone) {
+                true => format!("load.most_msg_per_s {most}"),
+                false => counted(rows.len() as u64, "offered rate"),
+            }],
             text,
-            evidence: vec![evidence],
         }));
     }
     for picture in pictures(&[Input { name: "run", run }]) {

@@ -282,7 +282,7 @@ pub struct Run {
     /// Remarks on the run as a whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
-    /// Every case, in the plan's order.
+    /// Every case that was begun or refused, in the plan's order.
     pub cases: Vec<CaseResult>,
     /// What only one kind of result has.
     #[serde(default, skip_serializing_if = "Sections::is_empty")]

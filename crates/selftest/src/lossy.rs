@@ -4,9 +4,10 @@
 use crate::pipeline::{figure, published, stream};
 use crate::port::{NONE, messages_only};
 use crate::{Check, Effort};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed::transport::registry::Entry;
@@ -33,7 +34,7 @@ static MEETINGS: Mutex<BTreeMap<u64, [Arc<Queue>; 2]>> = Mutex::new(BTreeMap::ne
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 struct Lossy;

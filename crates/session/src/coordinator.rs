@@ -14,13 +14,14 @@ use crate::openapi;
 use crate::registration::REGISTER_EVERY;
 use crate::report::{ComputationReport, SessionReport};
 use crate::say::Work;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::KeyFile;
@@ -127,10 +128,6 @@ impl Coordinator {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn serve(&self, mut reader: SecureReader, mut writer: SecureWriter) {
         let (status, body) = match http::read_request(&mut reader, &self.identity) {
             Ok(request) => match self.answer(&request) {
@@ -189,7 +186,11 @@ impl Shared {
         };
         let name = wirespeed_control::session::clean(&register.name);
         let (at, heard) = (far.address.clone(), Instant::now());
-        let before = self.lock().nodes.insert(name.clone(), KnownNode { far, heard });
+        let before = self
+            .state
+            .lock()
+            .nodes
+            .insert(name.clone(), KnownNode { far, heard });
         let shown = format!("{}:{}", bracketed(&at.host), at.port);
         match before {
             None => (self.tell)(&format!("node {name} is there, at {shown}")),
@@ -206,7 +207,7 @@ impl Shared {
     /// Forget nodes that have not made themselves known lately.
     fn forget_silent(&self) {
         let mut silent = Vec::new();
-        self.lock().nodes.retain(|name, node| {
+        self.state.lock().nodes.retain(|name, node| {
             let is_heard = node.heard.elapsed() < NODE_LEASE;
             silent.extend((!is_heard).then(|| name.clone()));
             is_heard
@@ -222,7 +223,8 @@ impl Shared {
     /// Nodes that made themselves known lately.
     fn live_nodes(&self) -> Vec<(String, Far)> {
         self.forget_silent();
-        self.lock()
+        self.state
+            .lock()
             .nodes
             .iter()
             .map(|(name, node)| (name.clone(), node.far.clone()))
@@ -241,7 +243,7 @@ impl Shared {
     /// Sessions that some node still has; the others have ended.
     fn sessions(&self) -> Vec<Value> {
         let nodes = self.nodes();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let runs = |id: &String| nodes.iter().any(|node| node.sessions.contains(id));
         state.sessions.retain(|id, _| runs(id));
         let listed = state.sessions.iter();
@@ -251,7 +253,7 @@ impl Shared {
     }
 
     fn nodes_of(&self, id: &str) -> Result<Vec<(String, Far)>, Failure> {
-        let state = self.lock();
+        let state = self.state.lock();
         let names = state.sessions.get(id).ok_or_else(|| {
             crate::failed(
                 format!("there is no session {}", wirespeed_control::session::clean(id)),
@@ -270,7 +272,7 @@ impl Shared {
             work: request.work.clone(),
             daemon: request.daemon,
         };
-        let _placing = self.placing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _placing = self.placing.lock();
         let nodes = self.wait_for_nodes()?;
         let computations = ask.computations();
         let places = place(&computations, &nodes)?;
@@ -284,7 +286,7 @@ impl Shared {
                 continue;
             };
             used.push(node.name.clone());
-            self.lock().sessions.insert(id.clone(), used.clone());
+            self.state.lock().sessions.insert(id.clone(), used.clone());
             let start = StartOnNode {
                 id: id.clone(),
                 computations: own.iter().map(|at| computations[*at].clone()).collect(),
@@ -348,7 +350,7 @@ impl Shared {
 
     fn end(&self, id: &str) -> Result<SessionReport, Failure> {
         let nodes = self.nodes_of(id)?;
-        self.lock().sessions.remove(id);
+        self.state.lock().sessions.remove(id);
         let mut computations: Vec<ComputationReport> = Vec::new();
         for (_, far) in nodes {
             // A node that is gone has nothing to tell.

@@ -10,12 +10,13 @@ use crate::node::Node;
 use crate::registration::Registration;
 use crate::report::ComputationReport;
 use crate::running::Running;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::KeyFile;
@@ -122,16 +123,12 @@ impl NodeDaemon {
             // It ends with the stop flag.
             let _ = janitor.join();
         }
-        shared.lock().clear();
+        shared.sessions.lock().clear();
         result
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn serve(&self, mut reader: SecureReader, mut writer: SecureWriter) {
         let request = match http::read_request(&mut reader, &self.identity) {
             Ok(request) => request,
@@ -172,7 +169,7 @@ impl Shared {
                 Ok(to_value(&all))
             }
             ("DELETE", ["node", "1", "sessions", id]) => {
-                let held = self.lock().remove(*id).ok_or_else(|| unknown(id))?;
+                let held = self.sessions.lock().remove(*id).ok_or_else(|| unknown(id))?;
                 Ok(to_value(&end(held)))
             }
             _ => Err(crate::usage(
@@ -187,12 +184,12 @@ impl Shared {
             name: self.node.name().to_owned(),
             machine: stdio::machine(),
             free: self.node.free(),
-            sessions: self.lock().keys().cloned().collect(),
+            sessions: self.sessions.lock().keys().cloned().collect(),
         }
     }
 
     fn with<T>(&self, id: &str, act: impl FnOnce(&Held) -> T) -> Result<T, Failure> {
-        let mut sessions = self.lock();
+        let mut sessions = self.sessions.lock();
         let held = sessions.get_mut(id).ok_or_else(|| unknown(id))?;
         held.touched = Instant::now();
         Ok(act(held))
@@ -200,7 +197,8 @@ impl Shared {
 
     fn start(&self, body: &[u8]) -> Result<Value, Failure> {
         let start: StartOnNode = parse(body)?;
-        if start.computations.len() > crate::COMPUTATIONS_MAX || self.lock().contains_key(&start.id) {
+        if start.computations.len() > crate::COMPUTATIONS_MAX || self.sessions.lock().contains_key(&start.id)
+        {
             return Err(crate::usage(
                 "no such session can be started",
                 "use a number of its own",
@@ -224,7 +222,7 @@ impl Shared {
             touched: Instant::now(),
             client_left: None,
         };
-        self.lock().insert(start.id, held);
+        self.sessions.lock().insert(start.id, held);
         Ok(to_value(&placed))
     }
 
@@ -246,7 +244,7 @@ impl Shared {
         if http::switch_protocols(&mut writer).is_ok() {
             splice(reader, writer, &channel);
         }
-        if let Some(held) = self.lock().get_mut(id) {
+        if let Some(held) = self.sessions.lock().get_mut(id) {
             held.client_left.get_or_insert_with(Instant::now);
         }
     }
@@ -257,12 +255,12 @@ impl Shared {
             held.touched.elapsed() > LEASE || held.client_left.is_some_and(|at| at.elapsed() > FAREWELL)
         };
         let ids: Vec<String> = {
-            let sessions = self.lock();
+            let sessions = self.sessions.lock();
             let gone = sessions.iter().filter(|(_, held)| abandoned(held));
             gone.map(|(id, _)| id.clone()).collect()
         };
         for id in ids {
-            let held = self.lock().remove(&id);
+            let held = self.sessions.lock().remove(&id);
             held.map(end);
         }
     }

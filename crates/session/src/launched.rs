@@ -14,9 +14,10 @@ use crate::outpost::{Early, Outpost, lost};
 use crate::report::{ComputationReport, SessionReport};
 use crate::say::{Work, say};
 use crate::stdio_node::{Answer, Ask};
+use parking_lot::Mutex;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 use wirespeed_control::launch::child::LauncherChild;
 use wirespeed_control::launch::slurm::{self, Step};
 use wirespeed_control::launch::ssh::SshHost;
@@ -127,7 +128,7 @@ impl Launched {
     }
 
     pub(crate) fn early_end(&self) -> Option<Failure> {
-        self.early.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.early.lock().clone()
     }
 
     pub(crate) fn end(self) -> SessionReport {

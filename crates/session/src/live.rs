@@ -10,9 +10,10 @@ use crate::node::Node;
 use crate::remote::Remote;
 use crate::report::{Life, SessionReport};
 use crate::running::Running;
+use parking_lot::Mutex;
 use std::io;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
 use wirespeed_control::{
@@ -108,7 +109,7 @@ impl Live {
             Backend::Remote(remote) => remote.go()?,
             Backend::Launched(launched) => launched.go()?,
         }
-        self.life().go_ns = ns(self.requested.elapsed());
+        self.life.lock().go_ns = ns(self.requested.elapsed());
         Ok(())
     }
 
@@ -119,7 +120,7 @@ impl Live {
 
     /// The first message was answered so long after the request.
     pub fn note_first_message(&self, after_ns: u64) {
-        self.life().first_message_ns.get_or_insert(after_ns);
+        self.life.lock().first_message_ns.get_or_insert(after_ns);
     }
 
     /// Starts ranks: `client` for the client, the computations' own processes for the others.
@@ -183,7 +184,7 @@ impl Live {
     /// End it; returns when every computation is gone, with what is known of each.
     pub fn end(self) -> SessionReport {
         let began = Instant::now();
-        let life = *self.life();
+        let life = *self.life.lock();
         let mut report = match self.backend {
             Backend::Embedded(all) => {
                 all.iter().for_each(|running| running.stop());
@@ -204,10 +205,6 @@ impl Live {
             ..life
         };
         report
-    }
-
-    fn life(&self) -> std::sync::MutexGuard<'_, Life> {
-        self.life.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

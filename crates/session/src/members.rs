@@ -2,11 +2,12 @@
 //! carries. Their nodes end them, never the client's group.
 
 use crate::report::ComputationReport;
+use parking_lot::Mutex;
 use std::io;
 use std::net::{IpAddr, Shutdown};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use wirespeed_control::{Failure, Launch, Launched, RankProcess, RankProgram};
 use wirespeed_schema::order::InOrder;
 
@@ -24,7 +25,7 @@ pub(crate) struct Member {
 
 impl Member {
     fn take_channel(&self) -> Option<UnixStream> {
-        self.channel.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.channel.lock().take()
     }
 }
 

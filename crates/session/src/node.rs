@@ -7,13 +7,14 @@ use crate::refused;
 use crate::report::{ComputationReport, Granted};
 use crate::running::Running;
 use crate::say::{Order, Work, say};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use wirespeed_control::{Failure, RankProgram};
 use wirespeed_schema::Finite;
 
@@ -99,7 +100,7 @@ impl Node {
 
     /// What is free.
     pub fn free(&self) -> Free {
-        *self.free.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.free.lock()
     }
 
     /// Start a computation; on return it runs, but is not ready yet. What does not fit is refused.
@@ -138,7 +139,7 @@ impl Node {
     }
 
     fn set_aside(&self, resources: &Resources) -> Result<SetAside, Failure> {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.free.lock();
         if !free.holds(resources) {
             return Err(too_much(resources, &[(&self.name, *free)]));
         }
@@ -236,7 +237,7 @@ pub(crate) struct SetAside {
 
 impl Drop for SetAside {
     fn drop(&mut self) {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.free.lock();
         free.give(&self.resources);
     }
 }

@@ -8,10 +8,11 @@ use crate::failed;
 use crate::node::Free;
 use crate::say::{Work, hear, say};
 use crate::stdio_node::{Answer, Ask, GREETING, Hello, TALK};
+use parking_lot::Mutex;
 use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wirespeed_control::launch::child::LauncherChild;
 use wirespeed_control::launch::greeted::{NoGreeting, greeted};
@@ -42,7 +43,7 @@ fn listen(talk: &UnixStream, early: Early) -> io::Result<Receiver<Answer>> {
     let mut reader = BufReader::new(talk.try_clone()?);
     let (sender, answers) = mpsc::channel();
     let note = move |failure: Failure| {
-        let mut early = early.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut early = early.lock();
         early.get_or_insert(failure);
     };
     std::thread::Builder::new().name("node".into()).spawn(move || {

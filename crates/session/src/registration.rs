@@ -140,7 +140,8 @@ fn of(error: &ControlError) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::{Arc, Mutex};
+    use parking_lot::Mutex;
+    use std::sync::Arc;
     use wirespeed_control::StopFlag;
     use wirespeed_control::address::Address;
     use wirespeed_control::auth::keyfile::KeyFile;
@@ -157,14 +158,14 @@ mod tests {
         };
         let heard: Arc<Mutex<Vec<String>>> = Arc::default();
         let hears = heard.clone();
-        let tell: Tell = Arc::new(move |line: &str| hears.lock().unwrap().push(line.to_owned()));
+        let tell: Tell = Arc::new(move |line: &str| hears.lock().push(line.to_owned()));
         let mut registration = Registration::new(far, "here", &[], tell);
         let closed = || Err(crate::failed("connection refused", "leave --host out"));
         let strange = || Err(refused("another key", "copy the key file"));
         for found in [closed(), closed(), strange(), strange(), Ok(()), Ok(()), closed()] {
             registration.note(found);
         }
-        let heard = heard.lock().unwrap();
+        let heard = heard.lock();
         let first: Vec<&str> = heard.iter().map(|line| line.split(';').next().unwrap()).collect();
         let start = "  start `wirespeed coordinator` there, or name it with --coordinator HOST:PORT";
         assert_eq!(

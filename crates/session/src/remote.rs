@@ -8,14 +8,15 @@ use crate::daemon::splice;
 use crate::http::Far;
 use crate::members::{self, Channels, Member};
 use crate::report::{ComputationReport, SessionReport};
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
 use std::io;
 use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
 use wirespeed_control::launch::stdio;
@@ -267,12 +268,12 @@ impl Watch {
                 let answer = coordinator
                     .far
                     .call("GET", &coordinator.path, &Value::Null, SILENCE);
-                self.lock().coordinator_is_lost = answer.is_err();
+                self.early.lock().coordinator_is_lost = answer.is_err();
                 answer.err().map(|failure| lost(&coordinator.far, failure))
             }
             (None, None) => None,
         };
-        let mut early = self.lock();
+        let mut early = self.early.lock();
         if let Some(failure) = failure {
             early.first.get_or_insert(failure);
         }
@@ -306,15 +307,11 @@ impl Watch {
     }
 
     fn told(&self) -> Option<Failure> {
-        self.lock().first.clone()
+        self.early.lock().first.clone()
     }
 
     fn coordinator_is_lost(&self) -> bool {
-        self.lock().coordinator_is_lost
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Early> {
-        self.early.lock().unwrap_or_else(PoisonError::into_inner)
+        self.early.lock().coordinator_is_lost
     }
 }
 

@@ -5,10 +5,11 @@ use crate::groups::Group;
 use crate::node::SetAside;
 use crate::report::{ComputationReport, Logged};
 use crate::say::{LogTo, Order, Said, Work, hear, say};
+use parking_lot::{Condvar, Mutex};
 use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wirespeed_control::{Failure, RankProcess};
 use wirespeed_schema::Finite;
@@ -100,17 +101,14 @@ impl Running {
 
     /// The control channel of its rank; there is one.
     pub fn take_channel(&self) -> Option<UnixStream> {
-        self.channel.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.channel.lock().take()
     }
 
     /// Wait until it is ready.
     pub fn wait_ready(&self) -> Result<(), Failure> {
         let waiting = |state: &mut State| !state.ready && !state.ended;
-        let state = self
-            .shared
-            .moved
-            .wait_timeout_while(self.state(), READY_TIME, waiting);
-        let (state, _) = state.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.shared.state.lock();
+        self.shared.moved.wait_while_for(&mut state, waiting, READY_TIME);
         match (state.ready, state.ended) {
             (true, false) => Ok(()),
             (_, true) => Err(self.died(&state)),
@@ -128,7 +126,7 @@ impl Running {
     /// Everybody is ready: go.
     pub fn go(&self) {
         let switches = voluntary_switches(self.pid);
-        let mut state = self.state();
+        let mut state = self.shared.state.lock();
         (state.went_at, state.switches_at_go) = (Some(Instant::now()), switches);
         drop(state);
         // One that is gone is noticed by its watcher.
@@ -137,17 +135,17 @@ impl Running {
 
     /// Why it ended before it was told to, if it did.
     pub fn early_end(&self) -> Option<Failure> {
-        let state = self.state();
+        let state = self.shared.state.lock();
         (state.ended && state.report.early).then(|| self.died(&state))
     }
 
     /// Wait for its end, or for `time`; whether it has ended.
     pub fn wait_ended(&self, time: Duration) -> bool {
-        let waited = self
-            .shared
+        let mut state = self.shared.state.lock();
+        self.shared
             .moved
-            .wait_timeout_while(self.state(), time, |state| !state.ended);
-        waited.unwrap_or_else(PoisonError::into_inner).0.ended
+            .wait_while_for(&mut state, |state| !state.ended, time);
+        state.ended
     }
 
     /// A way to wait for its early end that does not hold it.
@@ -161,7 +159,7 @@ impl Running {
     /// Tell it to stop; [`Running::finish`] waits for it.
     pub fn stop(&self) {
         self.look();
-        self.state().told_to_stop = true;
+        self.shared.state.lock().told_to_stop = true;
         let _ = say(&self.talk, &Order::Stop);
     }
 
@@ -180,7 +178,7 @@ impl Running {
             Some(kb * 1024)
         };
         let switches = voluntary_switches(self.pid);
-        let mut state = self.state();
+        let mut state = self.shared.state.lock();
         let since = state.went_at.map(|at| at.elapsed().as_secs_f64());
         let woken = switches.zip(state.switches_at_go).zip(since);
         let seen = &mut state.report.observed;
@@ -193,13 +191,13 @@ impl Running {
 
     /// How its process ended, in words, once it has.
     pub fn ended(&self) -> Option<String> {
-        let state = self.state();
+        let state = self.shared.state.lock();
         state.ended.then(|| state.report.exit.clone())
     }
 
     /// End it by force.
     pub fn kill(&self) {
-        if !self.state().ended
+        if !self.shared.state.lock().ended
             && let Some(pid) = rustix::process::Pid::from_raw(self.pid.cast_signed())
         {
             // Not reaped before the watcher has seen its end, so the number is still its own.
@@ -210,7 +208,7 @@ impl Running {
     /// Wait for its end, by force when it takes too long, and tell everything about it.
     pub fn finish(mut self) -> ComputationReport {
         self.end();
-        let mut report = std::mem::take(&mut self.state().report);
+        let mut report = std::mem::take(&mut self.shared.state.lock().report);
         report.judge();
         report
     }
@@ -225,10 +223,6 @@ impl Running {
             let _ = watcher.join();
         }
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Waits for the end of a computation.
@@ -240,9 +234,8 @@ pub struct EndWatch {
 impl EndWatch {
     /// Sleep until it has ended; why, where that was before it was told to.
     pub fn wait(self) -> Option<Failure> {
-        let state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let ended = self.shared.moved.wait_while(state, |state| !state.ended);
-        let state = ended.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.shared.state.lock();
+        self.shared.moved.wait_while(&mut state, |state| !state.ended);
         state.report.early.then(|| died(&self.name, &state))
     }
 }
@@ -296,7 +289,7 @@ fn watch(
     while let Ok(Some(said)) = hear::<Said>(&mut reader) {
         let is_last = matches!(said, Said::Done { .. } | Said::Failed { .. });
         said_done |= matches!(said, Said::Done { .. });
-        let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = shared.state.lock();
         note(&mut state, said, work);
         shared.moved.notify_all();
         drop(state);
@@ -320,7 +313,7 @@ fn watch(
     }
     let usage = usage.unwrap_or_else(|| group.usage());
     drop(group);
-    let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = shared.state.lock();
     let since_go = state
         .went_at
         .map(|at| heard_end.saturating_duration_since(at).as_nanos() as u64);

@@ -8,11 +8,12 @@ use crate::node::Node;
 use crate::report::ComputationReport;
 use crate::running::Running;
 use crate::say::{Work, hear, say};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufReader};
 use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use wirespeed_control::launch::mux::Mux;
 use wirespeed_control::launch::stdio::{self, Whereabouts};
 use wirespeed_control::{Failure, RankProgram};
@@ -99,7 +100,7 @@ struct Talk(Arc<Mutex<UnixStream>>);
 
 impl Talk {
     fn say(&self, answer: &Answer) -> io::Result<()> {
-        say(&self.0.lock().unwrap_or_else(PoisonError::into_inner), answer)
+        say(&self.0.lock(), answer)
     }
 }
 

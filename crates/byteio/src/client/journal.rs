@@ -4,12 +4,12 @@
 //! an error, never a guess. A last line without its end was cut by the kill and does not count.
 
 use crate::digest::{from_hex, hex};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 /// A journal has a line a block; more than this is not one.
 const JOURNAL_BYTES_MAX: u64 = 1 << 30;
@@ -91,7 +91,7 @@ impl Journal {
     /// A block is stored.
     pub fn note(&self, index: u64, digest: &[u8]) -> io::Result<()> {
         let line = format!("{index} {}\n", hex(digest));
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.file.lock();
         file.write_all(line.as_bytes())
     }
 

@@ -5,7 +5,6 @@ use super::transfer::{
     Links, block_bytes, cpu_ns, describe, made_ready, ns, open_source, shape, total_bytes,
 };
 use super::{Moved, TransferError, TransferOptions, lookup};
-use std::sync::PoisonError;
 use std::time::Instant;
 use wirespeed::bulk::{self, Block, BulkError, Course, Hooks, Pace};
 use wirespeed_control::StopFlag;
@@ -61,7 +60,7 @@ pub(crate) fn offer(
     lookup::close_stream(&links.options, ready.opened);
     ready.forget();
     let counters = links.counters.into_inner();
-    let mut transfer = describe(&outcome, counters.unwrap_or_else(PoisonError::into_inner));
+    let mut transfer = describe(&outcome, counters);
     (transfer.lookup_ns, transfer.cpu_near_ns) = (lookup_ns, cpu_near_ns);
     let far = before.as_ref().zip(after);
     transfer.cpu_far_ns = far.and_then(|(before, after)| after.cpu_ns.checked_sub(before.cpu_ns));

@@ -8,11 +8,12 @@ use super::place::{Names, Place};
 use super::session::STOPPED;
 use super::{ClientOptions, Direction, Found, Way, lookup, verify};
 use crate::digest::{self, Blake3, Crc32c, DigestKind};
+use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wirespeed::bulk::{
     self, Block, BulkError, BulkOutcome, BulkPlan, Connector, Course, Hooks, NoDigest, Wire,
@@ -182,7 +183,7 @@ impl Connector for Links {
 
     fn retire(&self, worker: usize, mut port: Link) {
         let found = port.counters();
-        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counters = self.counters.lock();
         counters.insert(worker, found);
     }
 }
@@ -211,7 +212,7 @@ impl Hooks for Watch<'_> {
             bytes: block.size_bytes,
             total_bytes: self.total_bytes,
         });
-        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut digests = self.digests.lock();
         digests.insert(block.index, digest.to_vec());
         drop(digests);
         let noted = self
@@ -315,12 +316,12 @@ pub(crate) fn measured(
     let after = found.own.then(|| lookup::facts(&options.client)).flatten();
     lookup::close_stream(&links.options, ready.opened);
     let counters = links.counters.into_inner();
-    let mut transfer = describe(&outcome, counters.unwrap_or_else(PoisonError::into_inner));
+    let mut transfer = describe(&outcome, counters);
     (transfer.lookup_ns, transfer.cpu_near_ns, transfer.resumed_bytes) =
         (lookup_ns, cpu_near_ns, resumed_bytes);
     let far = before.as_ref().zip(after);
     transfer.cpu_far_ns = far.and_then(|(before, after)| after.cpu_ns.checked_sub(before.cpu_ns));
-    let digests = watch.digests.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let digests = watch.digests.into_inner();
     if outcome.is_whole() {
         let check = Check {
             client: ready.version.as_ref().unwrap_or(&options.client),

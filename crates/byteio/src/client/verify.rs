@@ -6,8 +6,7 @@ use super::lookup;
 use super::session::Session;
 use super::{ClientOptions, Found};
 use crate::digest::{DigestKind, from_hex};
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use parking_lot::Mutex;
 use wirespeed::bulk::BulkError;
 
 /// Connections that ask at the same time, at most.
@@ -22,7 +21,7 @@ pub(super) fn wrong_blocks(
     threads: usize,
 ) -> Result<Vec<u64>, BulkError> {
     let left = Mutex::new(digests.iter());
-    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next = || left.lock().next();
     let compare = || -> Result<Vec<u64>, BulkError> {
         let mut session = Session::connect(options)?;
         let mut wrong = Vec::new();

@@ -5,7 +5,6 @@ use super::exchange::{Asked, Shared};
 use super::files::{self, Access, Denied, Trouble};
 use crate::http::head::Headers;
 use rustix::io::Errno;
-use std::sync::PoisonError;
 
 /// What a condition makes of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,10 +53,10 @@ pub(super) fn write<T>(
     write: impl FnOnce() -> Result<T, Trouble>,
 ) -> Result<T, Trouble> {
     if !is_conditional(asked) {
-        let _others = shared.writes.read().unwrap_or_else(PoisonError::into_inner);
+        let _others = shared.writes.read();
         return write();
     }
-    let _alone = shared.writes.write().unwrap_or_else(PoisonError::into_inner);
+    let _alone = shared.writes.write();
     permits(shared, asked)?;
     write()
 }

@@ -9,11 +9,12 @@ use super::streams::Streams;
 use crate::http::body::Body;
 use crate::http::channel::Channel;
 use crate::http::head::RequestHead;
+use parking_lot::RwLock;
 use percent_encoding::percent_decode_str;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use wirespeed_control::StopFlag;
 use wirespeed_control::auth::http::SecureServer;
 

@@ -28,12 +28,13 @@ pub use limits::Limits;
 
 use exchange::Shared;
 use files::Root;
+use parking_lot::RwLock;
 use places::Places;
 use stage::Stages;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 use streams::Streams;
 use wirespeed_control::auth::http::SecureServer;

@@ -12,10 +12,10 @@ use crate::soap::escape::escape;
 use crate::soap::names::{ADDRESSING, LIFETIME, STREAM_FACTORY};
 use crate::soap::write::{action_of, plain_response};
 use crate::soap::{Fault, Operation, Origin, Request, SoapError};
+use parking_lot::MutexGuard;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io;
-use std::sync::{MutexGuard, PoisonError};
 
 /// What is answered.
 pub(super) enum Reply {
@@ -219,7 +219,7 @@ fn write(
     match target.stage {
         Some(stage) => how(&stage.file),
         None => {
-            let _others = shared.writes.read().unwrap_or_else(PoisonError::into_inner);
+            let _others = shared.writes.read();
             stage::write_to(&shared.root, target.path, how)
         }
     }
@@ -297,8 +297,8 @@ fn open_stream(shared: &Shared, asked: &Asked) -> Result<Reply, Failed> {
     Ok(Reply::Envelope(plain_response(&action, &content, None)))
 }
 
-fn hold(stream: &std::sync::Mutex<Stream>) -> MutexGuard<'_, Stream> {
-    stream.lock().unwrap_or_else(PoisonError::into_inner)
+fn hold(stream: &parking_lot::Mutex<Stream>) -> MutexGuard<'_, Stream> {
+    stream.lock()
 }
 
 /// Where a seek leads; before the first byte is no place.

@@ -1,9 +1,10 @@
 //! Places for connections. Strangers must never hold them all: whoever has asked for nothing yet makes room for others.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Shutdown, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a client that has asked before may be silent without making room.
@@ -53,15 +54,11 @@ impl Places {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, All> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A place for `stream`, where need be that of another one: the oldest that has not asked for anything, else the one
     /// that has been idle for longest. `None`: all are busy.
     pub fn take(&self, stream: &TcpStream) -> io::Result<Option<Place>> {
         let socket = stream.try_clone()?;
-        let mut all = self.lock();
+        let mut all = self.all.lock();
         if all.open.len() >= self.max {
             let Some(id) = all.least() else {
                 return Ok(None);
@@ -96,7 +93,7 @@ impl All {
 
 impl Place {
     fn set(&self, state: State) {
-        if let Some(open) = self.places.lock().open.get_mut(&self.id) {
+        if let Some(open) = self.places.all.lock().open.get_mut(&self.id) {
             open.state = state;
         }
     }
@@ -114,7 +111,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.places.lock().open.remove(&self.id);
+        self.places.all.lock().open.remove(&self.id);
     }
 }
 

@@ -8,7 +8,6 @@ use crate::soap::names::{LIFETIME, PROPERTIES, PROPERTIES_ACTION, RANDOM, STREAM
 use crate::soap::write::plain_response;
 use crate::soap::{Fault, Mechanism, Name};
 use std::fmt::Write as _;
-use std::sync::PoisonError;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wirespeed_schema::calendar::rfc3339;
 
@@ -83,7 +82,7 @@ fn of_file(shared: &Shared, asked: &Asked) -> Result<Vec<(Name, String)>, Failed
 fn of_stream(shared: &Shared, id: &str) -> Result<Vec<(Name, String)>, Failed> {
     let unknown = || Fault::resource_unknown("no such stream; it may have ended");
     let stream = shared.streams.find(id).ok_or_else(unknown)?;
-    let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+    let stream = stream.lock();
     let file = shared
         .root
         .resource(&stream.path, Access::Read)

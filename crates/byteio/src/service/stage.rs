@@ -4,6 +4,7 @@
 use super::files::{self, Denied, Root};
 use super::streams::random_hex;
 use crate::room::reserve;
+use parking_lot::Mutex;
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::fs::{fchmod, fchown, flock, linkat, openat, renameat, renameat_with, statat, unlinkat};
 use rustix::io::Errno;
@@ -12,8 +13,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a version waits for whoever writes it.
@@ -268,14 +269,11 @@ impl Stages {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Drop those that nobody uses any more.
     pub fn sweep(&self) {
         // One in use by a connection is being written.
-        self.lock()
+        self.open
+            .lock()
             .retain(|_, entry| Arc::strong_count(&entry.stage) > 1 || entry.touched.elapsed() < LIFE);
     }
 
@@ -283,7 +281,7 @@ impl Stages {
     pub fn begin(&self, root: &Root, path: &str) -> Result<Option<String>, Denied> {
         let stage = Arc::new(Stage::begin(root, path)?);
         let id = random_hex();
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         let Some(id) = id.filter(|_| open.len() < self.max) else {
             return Ok(None);
         };
@@ -298,7 +296,7 @@ impl Stages {
 
     /// The version of `path` with this name.
     pub fn find(&self, id: &str, path: &str) -> Option<Arc<Stage>> {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         let entry = open.get_mut(id).filter(|entry| entry.path == path)?;
         entry.touched = Instant::now();
         Some(entry.stage.clone())
@@ -307,7 +305,7 @@ impl Stages {
     /// End one, in place or not; what became of it.
     pub fn end(&self, id: &str, path: &str, commits: bool) -> Result<(), Ended> {
         let stage = self.find(id, path).ok_or(Ended::Unknown)?;
-        self.lock().remove(id);
+        self.open.lock().remove(id);
         match commits {
             true => stage.commit().map_err(Ended::Failed),
             false => Ok(()),

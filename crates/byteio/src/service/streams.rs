@@ -1,9 +1,10 @@
 //! Open streams: a position in a resource under a name that cannot be guessed. Idle ones end after an hour.
 
 use super::stage::Stage;
+use parking_lot::Mutex;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a stream lives that nobody touches.
@@ -34,16 +35,12 @@ impl Streams {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Mutex<Stream>>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Open one; its name, or `None` when there are too many.
     pub fn open(&self, path: &str, stage: Option<Arc<Stage>>) -> Option<String> {
         let id = random_hex()?;
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         // A stream in use is being touched.
-        open.retain(|_, stream| stream.try_lock().map_or(true, |s| s.touched.elapsed() < LIFE));
+        open.retain(|_, stream| stream.try_lock().is_none_or(|s| s.touched.elapsed() < LIFE));
         if open.len() >= self.max {
             return None;
         }
@@ -59,14 +56,14 @@ impl Streams {
 
     /// The stream of this name.
     pub fn find(&self, id: &str) -> Option<Arc<Mutex<Stream>>> {
-        let found = self.lock().get(id).cloned()?;
-        found.lock().unwrap_or_else(PoisonError::into_inner).touched = Instant::now();
+        let found = self.open.lock().get(id).cloned()?;
+        found.lock().touched = Instant::now();
         Some(found)
     }
 
     /// End one; false when there is none.
     pub fn close(&self, id: &str) -> bool {
-        self.lock().remove(id).is_some()
+        self.open.lock().remove(id).is_some()
     }
 }
 
@@ -90,7 +87,7 @@ mod tests {
         assert_eq!(streams.open("/a", None), None);
         assert!(streams.close(&one) && !streams.close(&one));
         assert!(streams.find(&one).is_none());
-        assert_eq!(streams.find(&two).unwrap().lock().unwrap().position, 0);
+        assert_eq!(streams.find(&two).unwrap().lock().position, 0);
         assert!(streams.open("/b", None).is_some());
     }
 }

@@ -12,7 +12,7 @@ Examples:
   wirespeed report machine.json -o report.html             one page for the browser
   wirespeed report machine.json -o report.html --charts charts
 
-The page needs nothing else: no script, no network, light and dark. It says first what was measured, the answer and how \
+The page needs nothing else: no other file, no network, light and dark. It says first what was measured, the answer and how \
 sure it is; then come the pictures that the results have (transports side by side, bandwidth and latency against size with \
 their thresholds, rate against window, percentiles, distributions, slices of time, comparisons), each with its table; \
 then every case, what may have skewed it, and the environment. Several results share one page.")]

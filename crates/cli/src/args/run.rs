@@ -248,7 +248,7 @@ A plan file has the same keys; defaults hold for the cases that take them:
   option.congestion = [\"cubic\", \"reno\"]
 
 Lists and ranges make a Cartesian product. A case that a transport cannot do is recorded as skipped, a case that fails \
-as failed, and the others go on. Ctrl-C finishes the running case and writes what was measured; a second Ctrl-C \
+as failed, and the others go on. Ctrl-C ends the running case and writes what was measured; a second Ctrl-C \
 aborts.
 
 Exit codes: 0 ok, 1 a run failed, 2 usage, 4 inconclusive (--strict), 5 refused, 6 wrong data, 130 interrupted.";

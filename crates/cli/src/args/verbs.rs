@@ -133,7 +133,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub load_threads_max: Option<u32>,
 
-    /// Refuse streams that are not paced at or below this many bytes per second [default: no limit]
+    /// Refuse all but streams that are paced at or below this many bytes per second [default: no limit]
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     pub rate_max: Option<String>,
 }

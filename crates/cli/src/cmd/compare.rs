@@ -39,9 +39,14 @@ pub fn compare(arguments: &CompareArgs, color: ColorChoice) -> Result<Ended, Fai
     let mut output = Output::open(&destinations, color)?;
     gate.show(&mut output);
     let (a, b) = (results::load(&arguments.a)?, results::load(&arguments.b)?);
-    let names = (results::name(&arguments.a), results::name(&arguments.b));
+    let names = results::names([arguments.a.as_path(), arguments.b.as_path()].into_iter());
     let draft = Draft::begin(None, false);
-    let found = compare::compare((&names.0, &a), (&names.1, &b), &gate.question, gate.within_ratio);
+    let found = compare::compare(
+        (&names[0], &a),
+        (&names[1], &b),
+        &gate.question,
+        gate.within_ratio,
+    );
     let comparison = found.map_err(refused)?;
     let mut run = draft.finish(Vec::new(), false);
     gate.publish(&mut run, &mut output, &comparison)?;
@@ -148,13 +153,14 @@ impl<'a> Gate<'a> {
     /// The exit code that a verdict means.
     pub fn ended(&self, comparison: &Comparison) -> Ended {
         let count = |verdict: Verdict| {
-            comparison
-                .rows
-                .iter()
-                .filter(|row| row.verdict == verdict)
-                .count()
+            let unjudged = match verdict {
+                Verdict::Inconclusive => comparison.unjudged.len(),
+                _ => 0,
+            };
+            let rows = comparison.rows.iter().filter(|row| row.verdict == verdict);
+            rows.count() + unjudged
         };
-        let of = comparison.rows.len();
+        let of = comparison.rows.len() + comparison.unjudged.len();
         match comparison.worst() {
             Some(Verdict::Slower) => {
                 let cause = match of {

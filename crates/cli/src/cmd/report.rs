@@ -63,9 +63,10 @@ type Loaded = (Vec<(String, Run)>, Option<(usize, Failure)>);
 fn load(paths: &[std::path::PathBuf]) -> Result<Loaded, Failure> {
     let mut runs = Vec::new();
     let mut unread: Option<(usize, Failure)> = None;
-    for path in paths {
+    let names = results::names(paths.iter().map(|path| path.as_path()));
+    for (path, name) in paths.iter().zip(names) {
         match (results::load(path), &mut unread) {
-            (Ok(run), _) => runs.push((results::name(path), run)),
+            (Ok(run), _) => runs.push((name, run)),
             (Err(_), Some((count, _))) => *count += 1,
             (Err(failure), none) => *none = Some((1, failure)),
         }

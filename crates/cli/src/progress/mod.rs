@@ -10,10 +10,11 @@ use crate::args::ColorChoice;
 use crate::stderr;
 use crate::terminal::{self, Stream};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use parking_lot::Mutex;
 use plan::{in_words, rounded};
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wirespeed_byteio::client::Step;
 use wirespeed_schema::case::Case;
@@ -100,13 +101,9 @@ struct Now {
 }
 
 impl Course {
-    fn now(&self) -> MutexGuard<'_, Now> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The line for a terminal of this many columns; with a bar where it is drawn again.
     fn line(&self, columns: usize, with_bar: bool) -> String {
-        let now = self.now();
+        let now = self.now.lock();
         let plan = &now.plan;
         let elapsed = || in_words(rounded(plan.elapsed()));
         let (passed, count, tail) = match self.kind {
@@ -195,7 +192,7 @@ impl Progress {
     /// What was done.
     fn into_plan(self) -> Plan {
         self.finish();
-        let mut plan = std::mem::replace(&mut self.course.now().plan, Plan::new(std::iter::empty()));
+        let mut plan = std::mem::replace(&mut self.course.now.lock().plan, Plan::new(std::iter::empty()));
         plan.forget_rest();
         plan
     }
@@ -276,7 +273,7 @@ impl Progress {
 
     /// A run begins, under words of the caller's.
     pub fn start_as(&mut self, words: &str) {
-        self.course.now().plan.begin_next();
+        self.course.now.lock().plan.begin_next();
         self.show(words);
     }
 
@@ -297,7 +294,7 @@ impl Progress {
     /// What a rank of the running `case` tells of itself.
     pub fn hear(&mut self, case: &Case, rank: u32, interval: &Interval) {
         if rank == 0 {
-            self.course.now().plan.hear(interval);
+            self.course.now.lock().plan.hear(interval);
             if self.shows == Shows::Bar {
                 self.show(&case.label());
             }
@@ -308,7 +305,7 @@ impl Progress {
     fn show(&mut self, words: &str) {
         let style = terminal::style(Stream::Stderr, ColorChoice::Never);
         let (is_long, is_late) = {
-            let mut now = self.course.now();
+            let mut now = self.course.now.lock();
             now.words = style.line(words);
             let left = now.plan.left().is_some_and(|left| left > LONG);
             (now.plan.is_longer_than(LONG), left || now.plan.elapsed() > LONG)
@@ -337,7 +334,7 @@ impl Progress {
     /// The run ended.
     pub fn end(&mut self) {
         self.bar.disable_steady_tick();
-        self.course.now().plan.end();
+        self.course.now.lock().plan.end();
         self.bar.tick();
     }
 
@@ -394,7 +391,7 @@ mod tests {
         }
         // Of five, two began, and the others will not.
         let second = Progress::after(Some(first), std::iter::repeat_n(&case, 3), true);
-        let now = second.course.now();
+        let now = second.course.now.lock();
         assert_eq!((now.plan.done(), now.plan.count()), (2, 5));
     }
 

@@ -3,8 +3,8 @@
 use crate::session::agent::AgentMachine;
 use crate::watch::Watch;
 use crate::wire::Sender;
+use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wirespeed::Cancel;
 use wirespeed::transport::cancel::CancelReason;
@@ -46,7 +46,7 @@ impl Shared {
     }
 
     pub(super) fn with_machine<T>(&self, act: impl FnOnce(&mut AgentMachine, Duration) -> T) -> T {
-        let mut machine = self.machine.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut machine = self.machine.lock();
         act(&mut machine, self.watch.now())
     }
 
@@ -61,7 +61,7 @@ impl Shared {
 
     /// A run begins: with a cancel flag of its own.
     pub(super) fn begin_run(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.delivered.clear();
         state.cancel = Cancel::new();
         state.told_to_cancel = false;
@@ -70,52 +70,51 @@ impl Shared {
     /// The run is over; whether the coordinator had cancelled it.
     pub(super) fn end_run(&self) -> bool {
         self.with_machine(|m, _| m.run_ended());
-        self.state().told_to_cancel
+        self.state.lock().told_to_cancel
     }
 
     /// Whether the last run was cancelled because another rank was lost.
     pub(super) fn has_lost_peer(&self) -> bool {
-        self.state().cancel.reason() == Some(CancelReason::PeerLost)
+        self.state.lock().cancel.reason() == Some(CancelReason::PeerLost)
     }
 
     pub(super) fn deliver(&self, round: u64, blobs: Blobs) {
-        self.state().delivered.push_back((round, blobs));
+        self.state.lock().delivered.push_back((round, blobs));
         self.moved.notify_all();
     }
 
     pub(super) fn cancel_flag(&self) -> Cancel {
-        self.state().cancel.clone()
+        self.state.lock().cancel.clone()
     }
 
     pub(super) fn cancel(&self, reason: CancelReason) {
         let cancel = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             state.told_to_cancel = true;
             state.cancel.clone()
         };
         // Outside the lock: hooks of ports run here.
         cancel.cancel(reason);
         // Under it, so that nobody is between looking at the flag and sleeping.
-        drop(self.state());
+        drop(self.state.lock());
         self.moved.notify_all();
     }
 
     /// The coordinator is gone.
     pub(super) fn close(&self) {
-        self.state().closed = true;
+        self.state.lock().closed = true;
         self.moved.notify_all();
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.state().closed
+        self.state.lock().closed
     }
 
     /// The blobs of `round` if they are there, after waiting for at most `time` for something to change.
     pub(super) fn take_delivered(&self, round: u64, time: Duration) -> Option<Blobs> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.delivered.is_empty() && !state.closed && state.cancel.reason().is_none() {
-            let woken = self.moved.wait_timeout(state, time);
-            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+            self.moved.wait_for(&mut state, time);
         }
         let (delivered, blobs) = state.delivered.pop_front()?;
         // Rounds are delivered in order and waited for in order; a stale one is dropped.
@@ -123,19 +122,15 @@ impl Shared {
     }
 
     pub(super) fn measuring_ended(&self) {
-        self.state().measuring_ended = true;
+        self.state.lock().measuring_ended = true;
         self.moved.notify_all();
     }
 
     /// Wait for the measuring thread; false when it has not ended within `time`.
     pub(super) fn wait_measuring_ended(&self, time: Duration) -> bool {
-        let waiting = self
-            .moved
-            .wait_timeout_while(self.state(), time, |s| !s.measuring_ended);
-        waiting.unwrap_or_else(PoisonError::into_inner).0.measuring_ended
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut state = self.state.lock();
+        self.moved
+            .wait_while_for(&mut state, |state| !state.measuring_ended, time);
+        state.measuring_ended
     }
 }

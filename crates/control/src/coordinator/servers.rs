@@ -7,9 +7,10 @@ use crate::client::Server;
 use crate::error::ControlError;
 use crate::session::Timing;
 use crate::stop::StopFlag;
+use parking_lot::Mutex;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use wirespeed_schema::case::Case;
 use wirespeed_schema::message::{RankMessage, Refusal, RefusalCode, ServerLimits, SessionMessage};
@@ -376,7 +377,7 @@ fn call_all(calls: &[(usize, u64, &ServerSpec)], around: &Around) -> Vec<(usize,
     let work = || {
         while let Some(&(number, connection, spec)) = calls.get(next.fetch_add(1, Ordering::Relaxed)) {
             let answer = call(connection, spec, around);
-            let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut answers = answers.lock();
             answers.push((number, answer));
         }
     };
@@ -388,7 +389,7 @@ fn call_all(calls: &[(usize, u64, &ServerSpec)], around: &Around) -> Vec<(usize,
         }
         work();
     });
-    let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut answers = answers.into_inner();
     answers.order_by_key(|(number, _)| *number);
     answers
 }

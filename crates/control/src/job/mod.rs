@@ -27,9 +27,10 @@ pub use shelter::sheltered;
 pub use visit::run_launched_rank;
 
 use crate::error::ControlError;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::message::RankMessage;
 
@@ -143,15 +144,12 @@ impl JobRanks {
 
     /// Let the ranks go that no group has taken: the program ends without a measurement.
     pub(crate) fn dismiss(&self) {
-        self.waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .dismiss();
+        self.waiting.lock().dismiss();
     }
 
     /// The connections; once.
     pub(crate) fn take(&self) -> Result<Vec<Arrived>, ControlError> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         match std::mem::take(&mut waiting.0) {
             ranks if ranks.is_empty() => Err(ControlError::lost("the job", "its ranks are in use already")),
             ranks => Ok(ranks),

@@ -7,8 +7,9 @@ use super::program::RankProgram;
 use crate::error::ControlError;
 use crate::session::group::Failure;
 use crate::stop::StopFlag;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 
 /// Hosts that are started at a time.
 const AT_ONCE: usize = 32;
@@ -79,7 +80,7 @@ pub fn end_all(hosts: impl IntoIterator<Item = Arc<RankHost>>) {
     }
     let workers = AT_ONCE.min(hosts.len());
     let left = Mutex::new(hosts);
-    let pop = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let pop = || left.lock().pop();
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {

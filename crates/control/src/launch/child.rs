@@ -2,12 +2,13 @@
 //! never outlives whoever started it.
 
 use crate::error::ControlError;
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Lines of a launcher that are kept for an explanation.
@@ -84,7 +85,7 @@ impl LauncherChild {
     /// What it said so far explains nothing any more; from here on its last lines are kept.
     pub fn keep_last(&self) {
         self.said.keeps_last.store(true, Ordering::Release);
-        self.said.lock().clear();
+        self.said.lines.lock().clear();
     }
 
     /// It has nothing left to do: dropped, it is asked to end without being waited for.
@@ -108,7 +109,7 @@ impl LauncherChild {
 
     /// The line of its output that explains most.
     pub fn explanation(&self) -> Option<String> {
-        let said = self.said.lock();
+        let said = self.said.lines.lock();
         let telling = |line: &&String| {
             let line = line.to_lowercase();
             ["error", "cannot", "not ", "fail", "denied"]
@@ -151,10 +152,6 @@ impl Drop for LauncherChild {
 }
 
 impl Said {
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<String>> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Read `stream` to its end in a thread, keeping the first lines: a launcher explains itself before it complains.
     fn keep(self: &Arc<Self>, stream: impl Read + Send + 'static) -> std::io::Result<()> {
         let said = self.clone();
@@ -177,7 +174,7 @@ impl Said {
             return tell(line.trim_end_matches(['\r', '\n']));
         }
         let line = crate::session::clean(line.trim());
-        let mut kept = self.lock();
+        let mut kept = self.lines.lock();
         if self.keeps_last.load(Ordering::Acquire) && kept.len() >= LINES_KEPT {
             kept.pop_front();
         }

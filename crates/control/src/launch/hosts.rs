@@ -13,11 +13,12 @@ use crate::error::ControlError;
 use crate::session::agree;
 use crate::session::group::Failure;
 use crate::stop::StopFlag;
+use parking_lot::Mutex;
 use std::ffi::OsString;
 use std::io;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wirespeed_schema::message::FailureClass;
 
@@ -173,7 +174,7 @@ impl RankHost {
         let child = Arc::new(Mutex::new(child));
         let launcher = child.clone();
         let explain = move || {
-            let mut child = launcher.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut child = launcher.lock();
             // Whatever is left of it leads nowhere.
             child.hurry();
             last_words(&mut child, LAST_WORDS)
@@ -181,7 +182,7 @@ impl RankHost {
         let (post, first) = Post::over(mux, carrier.name(), explain).map_err(|e| lacking(&e))?;
         let met = first_word(&first, &post, stop).and_then(|hello| Ok((settle(asked, &hello)?, hello)));
         let (address, hello) = met.inspect_err(|_| {
-            child.lock().unwrap_or_else(PoisonError::into_inner).hurry();
+            child.lock().hurry();
         })?;
         let text = |words: &OsString| words.to_string_lossy().into_owned();
         let variables = program.environment.iter();
@@ -215,7 +216,7 @@ impl RankHost {
 impl Drop for RankHost {
     fn drop(&mut self) {
         if self.lost().is_some() {
-            self.child.lock().unwrap_or_else(PoisonError::into_inner).hurry();
+            self.child.lock().hurry();
         }
         self.close();
     }

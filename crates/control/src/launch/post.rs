@@ -6,12 +6,13 @@ use super::seam::RankProcess;
 use super::starter::{ALIVE_EVERY, Answer, Ask, HostHello, RANKS_MAX, SILENCE, TALK, is_late};
 use super::talk::{hear_after, say};
 use crate::session::clean;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::io::{self, BufReader};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -42,22 +43,18 @@ struct Shared {
 }
 
 impl Shared {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn say(&self, ask: &Ask) -> io::Result<()> {
-        say(&self.talk.lock().unwrap_or_else(PoisonError::into_inner), ask)
+        say(&self.talk.lock(), ask)
     }
 
     fn lost(&self) -> Option<String> {
-        let known = self.known();
+        let known = self.known.lock();
         let why = known.lost.as_ref()?;
         Some(format!("host {} is lost: {why}", self.name))
     }
 
     fn end(&self, channel: u16, how: String) {
-        let mut known = self.known();
+        let mut known = self.known.lock();
         match known.ranks.get_mut(&channel) {
             Some(rank) if rank.is_forgotten => {
                 known.ranks.remove(&channel);
@@ -76,7 +73,7 @@ impl Shared {
                 let _ = first.send(*hello);
             }
             Answer::Started { channel, id } => {
-                if let Some(rank) = self.known().ranks.get_mut(&channel) {
+                if let Some(rank) = self.known.lock().ranks.get_mut(&channel) {
                     rank.id = id;
                 }
             }
@@ -126,11 +123,11 @@ impl Post {
         let here = shared.clone();
         let listening = move || {
             let silent = listen(&here, reader, &first);
-            if here.known().is_closed {
+            if here.known.lock().is_closed {
                 return;
             }
             let why = silent.unwrap_or_else(explain);
-            here.known().lost = Some(clean(&why));
+            here.known.lock().lost = Some(clean(&why));
         };
         let listener = std::thread::Builder::new().name("host".into()).spawn(listening)?;
         let post = Post {
@@ -151,7 +148,7 @@ impl Post {
             return Err(io::Error::other(lost));
         }
         let channel = {
-            let mut known = self.shared.known();
+            let mut known = self.shared.known.lock();
             if known.ranks.len() >= RANKS_MAX {
                 let text = format!("{} has {RANKS_MAX} ranks already", self.shared.name);
                 return Err(io::Error::other(text));
@@ -185,8 +182,8 @@ impl Post {
 
     /// Tell it to end; it is not waited for.
     pub(crate) fn close(&self) {
-        self.shared.known().is_closed = true;
-        let talk = self.shared.talk.lock().unwrap_or_else(PoisonError::into_inner);
+        self.shared.known.lock().is_closed = true;
+        let talk = self.shared.talk.lock();
         // One that is closed already needs no closing.
         let _ = talk.shutdown(Shutdown::Both);
     }
@@ -234,7 +231,8 @@ pub(crate) struct FarRank {
 impl RankProcess for FarRank {
     fn id(&self) -> u32 {
         self.shared
-            .known()
+            .known
+            .lock()
             .ranks
             .get(&self.channel)
             .map_or(0, |rank| rank.id)
@@ -242,7 +240,7 @@ impl RankProcess for FarRank {
 
     fn ended(&mut self) -> Option<String> {
         let told = {
-            let known = self.shared.known();
+            let known = self.shared.known.lock();
             known.ranks.get(&self.channel).and_then(|rank| rank.ended.clone())
         };
         told.or_else(|| self.shared.lost())
@@ -259,7 +257,7 @@ impl RankProcess for FarRank {
 impl Drop for FarRank {
     fn drop(&mut self) {
         let has_ended = {
-            let mut known = self.shared.known();
+            let mut known = self.shared.known.lock();
             match known.ranks.get_mut(&self.channel) {
                 Some(rank) if rank.ended.is_none() => {
                     rank.is_forgotten = true;

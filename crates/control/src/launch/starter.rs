@@ -8,6 +8,7 @@ use super::seam::describe;
 use super::stdio::{self, Whereabouts};
 use super::talk::{hear_after, say};
 use crate::session::hello;
+use parking_lot::Mutex;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Child;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wirespeed_schema::message::Hello;
 
@@ -150,7 +151,7 @@ struct Talk(Arc<Mutex<UnixStream>>);
 
 impl Talk {
     fn say(&self, answer: &Answer) -> io::Result<()> {
-        say(&self.0.lock().unwrap_or_else(PoisonError::into_inner), answer)
+        say(&self.0.lock(), answer)
     }
 }
 
@@ -159,22 +160,18 @@ impl Talk {
 struct Ranks(Arc<Mutex<BTreeMap<u16, Child>>>);
 
 impl Ranks {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u16, Child>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Wait for the end of the rank of `channel`; how it ended, unless it was ended with all others.
     fn wait(&self, channel: u16, id: u32) -> Option<String> {
         let pid = Pid::from_raw(id.cast_signed())?;
         // It is left for its owner to reap, so that its number stays its own until then.
         let asleep = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while matches!(waitid(WaitId::Pid(pid), asleep), Err(Errno::INTR)) {}
-        let mut child = self.lock().remove(&channel)?;
+        let mut child = self.0.lock().remove(&channel)?;
         child.wait().ok().map(describe)
     }
 
     fn end(&self) {
-        let all = std::mem::take(&mut *self.lock());
+        let all = std::mem::take(&mut *self.0.lock());
         for (_, mut child) in all {
             // It may have ended; then there is nothing to kill.
             let _ = child.kill();
@@ -201,7 +198,7 @@ impl Starter<'_> {
         match ask {
             Ask::Alive => Ok(()),
             Ask::Kill { channel } => {
-                if let Some(child) = self.ranks.lock().get_mut(&channel) {
+                if let Some(child) = self.ranks.0.lock().get_mut(&channel) {
                     // It may have ended meanwhile.
                     let _ = child.kill();
                 }
@@ -233,7 +230,7 @@ impl Starter<'_> {
 
     fn start(&self, channel: u16, program: &RankProgram) -> io::Result<()> {
         let is_free = {
-            let ranks = self.ranks.lock();
+            let ranks = self.ranks.0.lock();
             channel != TALK && ranks.len() < RANKS_MAX && !ranks.contains_key(&channel)
         };
         if !is_free {
@@ -241,13 +238,13 @@ impl Starter<'_> {
         }
         let (channel_end, child) = program.spawn()?;
         let id = child.id();
-        self.ranks.lock().insert(channel, child);
+        self.ranks.0.lock().insert(channel, child);
         let started = self.talk.say(&Answer::Started { channel, id });
         let watched = started.and_then(|()| self.watch(channel, id));
         watched
             .and_then(|()| self.mux.attach(channel, channel_end))
             .inspect_err(|_| {
-                if let Some(mut child) = self.ranks.lock().remove(&channel) {
+                if let Some(mut child) = self.ranks.0.lock().remove(&channel) {
                     let _ = child.kill();
                     let _ = child.wait();
                 }

@@ -3,6 +3,7 @@
 
 use super::program::RankProgram;
 use super::seam::{Launch, Launched, RankProcess};
+use parking_lot::Mutex;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags,
@@ -13,7 +14,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Says to the program that it is to be so many ranks.
 const RANKS: &str = "WIRESPEED_RANKS_OF_PROCESS";
@@ -49,11 +50,11 @@ impl RankProcess for Shared {
     }
 
     fn ended(&mut self) -> Option<String> {
-        RankProcess::ended(&mut *self.child.lock().unwrap_or_else(PoisonError::into_inner))
+        RankProcess::ended(&mut *self.child.lock())
     }
 
     fn kill(&mut self) {
-        RankProcess::kill(&mut *self.child.lock().unwrap_or_else(PoisonError::into_inner));
+        RankProcess::kill(&mut *self.child.lock());
     }
 }
 
@@ -77,7 +78,7 @@ impl Launch for Together {
     }
 
     fn launch(&self, _: u32) -> io::Result<Launched> {
-        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut begun = self.begun.lock();
         if begun.is_none() {
             let (gate, child) = self.program.spawn()?;
             let process = Shared {

@@ -5,10 +5,11 @@ use crate::auth::tls;
 use crate::frame::FrameLimits;
 use crate::session::{agree, build_name};
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, tls as tls_wire};
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 use wirespeed_schema::message::{Hello, Refusal, RefusalCode, SessionMessage};
 
@@ -31,7 +32,7 @@ impl Door {
     /// A stranger comes. When there are too many, the oldest is shown out: its thread's next read fails.
     pub(super) fn enter(&self, id: u64, stream: &TcpStream) -> io::Result<Visitor> {
         let stream = stream.try_clone()?;
-        let mut strangers = self.lock();
+        let mut strangers = self.0.lock();
         if strangers.len() >= STRANGERS_MAX
             && let Some((_, oldest)) = strangers.pop_front()
         {
@@ -48,19 +49,15 @@ impl Door {
 
     /// Show everybody out.
     pub(super) fn close(&self) {
-        for (_, stream) in self.lock().drain(..) {
+        for (_, stream) in self.0.lock().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Strangers> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Visitor {
     fn drop(&mut self) {
-        self.door.lock().retain(|(id, _)| *id != self.id);
+        self.door.0.lock().retain(|(id, _)| *id != self.id);
     }
 }
 

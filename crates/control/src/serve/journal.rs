@@ -3,9 +3,10 @@
 //! It must never make a session wait: what finds no room is left out, and how much that was is said later.
 
 use super::{Log, LogEvent, LogLine};
+use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use wirespeed_schema::units::counted;
 
@@ -34,7 +35,7 @@ pub(super) struct Journal {
 impl Journal {
     /// Take a line.
     pub(super) fn say(&self, line: LogLine) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.has_failure |= matches!(line.event, LogEvent::Failed);
         match state.lines.len() {
             LINES_MAX.. => state.left_out += 1,
@@ -45,7 +46,7 @@ impl Journal {
 
     /// Whether a line said that something failed, whatever became of the line.
     pub(super) fn has_failure(&self) -> bool {
-        self.lock().has_failure
+        self.state.lock().has_failure
     }
 
     /// Write to `log` from now on.
@@ -57,18 +58,20 @@ impl Journal {
 
     /// Write the last lines; false when nobody took them in time.
     pub(super) fn close(&self) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.is_closed = true;
         self.moved.notify_all();
         let waits = |state: &mut State| state.is_writing || !state.lines.is_empty();
-        let waited = self.moved.wait_timeout_while(state, LAST_LINES, waits);
-        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+        !self
+            .moved
+            .wait_while_for(&mut state, waits, LAST_LINES)
+            .timed_out()
     }
 
     fn write(&self, log: &Log) {
         while let Some(lines) = self.next() {
             lines.into_iter().for_each(|line| log(line));
-            self.lock().is_writing = false;
+            self.state.lock().is_writing = false;
             self.moved.notify_all();
         }
     }
@@ -76,10 +79,8 @@ impl Journal {
     /// The next line, after the last one what is to be said of those that were left out; nothing when there will be none.
     fn next(&self) -> Option<Vec<LogLine>> {
         let idle = |state: &mut State| state.lines.is_empty() && !state.is_closed;
-        let mut state = self
-            .moved
-            .wait_while(self.lock(), idle)
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
+        self.moved.wait_while(&mut state, idle);
         let line = state.lines.pop_front()?;
         state.is_writing = true;
         let lost = match state.lines.is_empty() {
@@ -92,10 +93,6 @@ impl Journal {
             event: LogEvent::Other,
         };
         Some([line].into_iter().chain((lost > 0).then_some(note)).collect())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -119,7 +116,7 @@ mod tests {
         let unread = Mutex::new(unread);
         let (told, heard) = channel();
         let log: Log = Arc::new(move |line: LogLine| {
-            let _ = unread.lock().unwrap().recv();
+            let _ = unread.lock().recv();
             let _ = told.send(line.text);
         });
         journal.write_to(log).unwrap();

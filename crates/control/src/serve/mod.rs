@@ -21,11 +21,12 @@ use crate::session::Timing;
 use crate::stop::StopFlag;
 use door::Door;
 use journal::Journal;
+use parking_lot::{Condvar, Mutex};
 use slots::Slots;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wirespeed_schema::case::Case;
 use wirespeed_schema::message::{Blob, ServerLimits};
@@ -148,7 +149,7 @@ impl Shared {
     fn enter(&self) -> bool {
         let limits = &self.options.limits;
         let most = limits.clients_max as usize + limits.queue_clients_max as usize;
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = self.sessions.lock();
         let free = *sessions < most;
         if free {
             *sessions += 1;
@@ -157,7 +158,7 @@ impl Shared {
     }
 
     fn leave(&self) {
-        *self.sessions.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        *self.sessions.lock() -= 1;
         self.session_ended.notify_all();
     }
 }
@@ -238,11 +239,10 @@ impl Daemon {
         // Sessions end by themselves within these times; a second signal shortens them.
         let most = timing.orderly + timing.grace + Duration::from_secs(3);
         let deadline = Instant::now() + most;
-        let mut sessions = shared.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = shared.sessions.lock();
         while *sessions > 0 && Instant::now() < deadline {
             let left = deadline.saturating_duration_since(Instant::now());
-            let waiting = shared.session_ended.wait_timeout(sessions, left);
-            sessions = waiting.unwrap_or_else(PoisonError::into_inner).0;
+            shared.session_ended.wait_for(&mut sessions, left);
         }
         drop(sessions);
         Ok(Served {

@@ -3,8 +3,8 @@
 //!
 //! It knows no socket; whoever waits is told through a callback.
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Number of a session.
@@ -58,7 +58,7 @@ impl Slots {
     /// Ask for a slot: one of its own, or that of a session with the same `turn`. `notify` is called now and whenever something
     /// changes, until the slot is granted.
     pub(super) fn ask(&self, session: SessionId, turn: Option<u64>, notify: impl Fn(Turn) + Send + 'static) {
-        let mut inner = self.lock();
+        let mut inner = self.0.lock();
         inner.waiting.push_back(Waiting {
             session,
             turn,
@@ -70,7 +70,7 @@ impl Slots {
 
     /// Give the slot, or the place in the queue, back. Nothing happens when the session has neither.
     pub(super) fn release(&self, session: SessionId) {
-        let mut inner = self.lock();
+        let mut inner = self.0.lock();
         inner.holders.remove(&session);
         inner.waiting.retain(|waiting| waiting.session != session);
         inner.grant();
@@ -79,7 +79,7 @@ impl Slots {
 
     /// A holder's case begins; it lasts at least `planned`, where that is known.
     pub(super) fn run_begins(&self, session: SessionId, planned: Option<Duration>) {
-        let mut inner = self.lock();
+        let mut inner = self.0.lock();
         let others: BTreeSet<_> = inner.strangers(session).collect();
         for other in &others {
             if let Some(holder) = inner.holders.get_mut(other) {
@@ -95,7 +95,7 @@ impl Slots {
 
     /// A holder's case ends; the number of other sessions whose cases ran at some time during it.
     pub(super) fn run_ends(&self, session: SessionId) -> u32 {
-        let mut inner = self.lock();
+        let mut inner = self.0.lock();
         let Some(holder) = inner.holders.get_mut(&session) else {
             return 0;
         };
@@ -105,11 +105,7 @@ impl Slots {
 
     /// Whether anybody waits.
     pub(super) fn others_wait(&self) -> bool {
-        !self.lock().waiting.is_empty()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        !self.0.lock().waiting.is_empty()
     }
 }
 

@@ -4,11 +4,12 @@
 //! receiver never keeps this end from reading.
 
 use super::{ReadDeadline, WRITE_TIMEOUT, Wire, WireReader};
+use parking_lot::Mutex;
 use rustls::Connection;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Plain bytes encrypted at once: bounds the memory of a large frame.
@@ -51,15 +52,11 @@ pub(crate) fn halves(stream: TcpStream, connection: Connection) -> io::Result<(A
 }
 
 impl TlsWire {
-    fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Send what `fill` makes the connection want to send. The caller holds `leaving`.
     fn leave(&self, fill: impl FnOnce(&mut Connection) -> io::Result<()>) -> io::Result<()> {
         let mut encrypted = Vec::new();
         {
-            let mut connection = self.connection();
+            let mut connection = self.connection.lock();
             fill(&mut connection)?;
             while connection.wants_write() {
                 connection.write_tls(&mut encrypted)?;
@@ -67,16 +64,12 @@ impl TlsWire {
         }
         (&self.stream).write_all(&encrypted)
     }
-
-    fn leaving(&self) -> MutexGuard<'_, ()> {
-        self.leaving.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Wire for TlsWire {
     fn send(&self, bytes: &[u8]) -> io::Result<()> {
         // One lock for the whole frame: chunks of two frames must not mix.
-        let _leaving = self.leaving();
+        let _leaving = self.leaving.lock();
         let sent = bytes
             .chunks(CHUNK_BYTES)
             .try_for_each(|chunk| self.leave(|connection| connection.writer().write_all(chunk)));
@@ -88,7 +81,7 @@ impl Wire for TlsWire {
 
     fn close(&self) {
         // A sender that is stuck in a write must not hold the closing up.
-        if let Ok(_leaving) = self.leaving.try_lock() {
+        if let Some(_leaving) = self.leaving.try_lock() {
             let _ = self.stream.set_write_timeout(Some(CLOSE_TIMEOUT));
             // The other end may be gone already.
             let _ = self.leave(|connection| {
@@ -104,7 +97,7 @@ impl TlsReader {
     /// Decrypt some of what is pending. Plain text stays in the connection, which is empty of it before the call.
     fn decrypt(&mut self) -> io::Result<()> {
         let mut rest = &self.encrypted[self.pending.clone()];
-        let mut connection = self.wire.connection();
+        let mut connection = self.wire.connection.lock();
         self.pending.start += connection.read_tls(&mut rest)?;
         let state = connection.process_new_packets();
         state
@@ -116,7 +109,7 @@ impl TlsReader {
 impl WireReader for TlsReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let ready = self.wire.connection().reader().read(buffer);
+            let ready = self.wire.connection.lock().reader().read(buffer);
             match ready {
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
                 other => return other,
@@ -131,9 +124,9 @@ impl WireReader for TlsReader {
                 self.pending = 0..count;
             }
             self.decrypt()?;
-            let wants_write = self.wire.connection().wants_write();
+            let wants_write = self.wire.connection.lock().wants_write();
             if wants_write {
-                let _leaving = self.wire.leaving();
+                let _leaving = self.wire.leaving.lock();
                 self.wire.leave(|_| Ok(()))?;
             }
         }

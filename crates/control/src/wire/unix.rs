@@ -2,10 +2,11 @@
 
 use super::{ReadDeadline, Receiver, Sender, WRITE_TIMEOUT, Wire, WireReader};
 use crate::frame::FrameLimits;
+use parking_lot::Mutex;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 struct UnixWire {
@@ -35,7 +36,7 @@ pub(crate) fn halves(stream: UnixStream) -> io::Result<(Sender, Receiver)> {
 
 impl Wire for UnixWire {
     fn send(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut stream = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stream = self.writing.lock();
         let sent = stream.write_all(bytes);
         if sent.is_err() {
             // Half a frame may be out; nothing sensible can follow it.

@@ -28,8 +28,8 @@ pub struct Flow {
     pub faults: Faults,
 }
 
-/// What came to receivers within the longest of their times. One that times arrivals alone does so from the first batch to the
-/// last, and what was in the first came before.
+/// What came to receivers within the longest of their times. One that times arrivals does so from the first to the last, and the
+/// first came before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TakenIn {
     /// What came within that time.
@@ -40,8 +40,7 @@ pub struct TakenIn {
 
 impl TakenIn {
     fn by(receiver: &Outcome) -> Self {
-        let first = receiver.samples_of(SampleKind::ReceiveInterval);
-        let before = first.map_or(0, |samples| samples.batch_ops);
+        let before = u64::from(receiver.samples_of(SampleKind::ReceiveInterval).is_some());
         let Count { messages, bytes } = receiver.received;
         let within = messages.saturating_sub(before);
         TakenIn {

@@ -118,7 +118,8 @@ fn add_rates(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
         ("rank_rate_msg_per_s", 1.0 / own.len() as f64),
         ("node_rate_msg_per_s", 1.0 / nodes(case, outcomes) as f64),
     ] {
-        if let Some(metric) = sum.metric(factor) {
+        if let Some(mut metric) = sum.metric(factor) {
+            metric.derived = tag != "rate_msg_per_s";
             metrics.insert(tag.to_owned(), metric);
         }
     }

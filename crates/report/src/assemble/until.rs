@@ -13,7 +13,7 @@ pub struct Goal {
 }
 
 /// Families of latency figures in the order in which a statistic's name is looked for.
-const FAMILIES: [&str; 3] = ["rtt", "completion", "ack"];
+const FAMILIES: [&str; 4] = ["rtt", "completion", "response", "ack"];
 
 impl Goal {
     /// The goal that the user's words mean, with at most `runs_max` runs. Errors where they make no sense.

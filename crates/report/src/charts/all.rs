@@ -7,7 +7,8 @@ use crate::compare::Comparison;
 use crate::curve::section::{LoadSection, Probe, SweepSection};
 use crate::interference::{Interference, undisturbed};
 use crate::labels::Input;
-use std::collections::BTreeMap;
+use crate::names::{self, Parameters, alike};
+use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_schema::host::Floor;
 use wirespeed_schema::plan::takes;
 use wirespeed_schema::run::CaseResult;
@@ -48,15 +49,9 @@ pub fn all(inputs: &[Input]) -> Vec<Picture> {
             pictures.extend(load::against_load(input.name, cases, &section));
         }
     }
-    let probes: Vec<Probe> = inputs
-        .iter()
-        .filter_map(|input| input.run.sections.get::<SweepSection>())
-        .flat_map(|section| section.probes)
-        .collect();
-    pictures.extend(swept(&cases, several, &probes));
-    pictures.extend(loggp::pictures(&cases, &|input, case| {
-        sweep_name(input, case, several)
-    }));
+    let curves = Curves::of(&cases, several);
+    pictures.extend(swept(&cases, &curves));
+    pictures.extend(loggp::pictures(&cases, &|case| curves.name(case)));
     pictures.extend(distributions(&cases, &smallest, several));
     pictures.extend(pairs::pictures(&cases, inputs));
     let timed = cases
@@ -145,12 +140,17 @@ impl Against {
 }
 
 /// Charts of everything that is swept over sizes or windows.
-fn swept(cases: &Found, several: bool, probes: &[Probe]) -> Vec<Picture> {
+fn swept(cases: &Found, curves: &Curves) -> Vec<Picture> {
     // Both by name, then by number: one kind of map.
     let mut by_size: BTreeMap<(String, u64), BTreeMap<u64, &CaseResult>> = BTreeMap::new();
     let mut by_window = by_size.clone();
+    let mut probes: BTreeMap<String, Vec<Probe>> = BTreeMap::new();
     for (input, case) in cases {
-        let name = sweep_name(input, case, several);
+        let name = curves.name(case);
+        let sweep = || input.run.sections.get::<SweepSection>();
+        probes
+            .entry(name.clone())
+            .or_insert_with(|| sweep().map_or(Vec::new(), |section| section.probes));
         let size = case.case.test.size_bytes();
         let slot = by_size
             .entry((name.clone(), Against::of(case) as u64))
@@ -191,10 +191,13 @@ fn swept(cases: &Found, several: bool, probes: &[Probe]) -> Vec<Picture> {
                     && cases.len() > 2
                     && cases.values().all(|case| case.metrics.contains_key(tag))
             })
-            .map(|((label, _), cases)| as_swept(label, cases))
+            .map(|((label, _), cases)| Swept {
+                probes: probes.get(label).cloned().unwrap_or_default(),
+                ..as_swept(label, cases)
+            })
             .collect();
         for part in all.chunks(LINES) {
-            pictures.extend(sweeps::against_size(part, tag, probes));
+            pictures.extend(sweeps::against_size(part, tag));
         }
     }
     for ((name, size), cases) in by_window.iter().filter(|(_, cases)| cases.len() > 2) {
@@ -208,7 +211,60 @@ fn swept(cases: &Found, several: bool, probes: &[Probe]) -> Vec<Picture> {
 fn as_swept<'a>(label: &str, cases: &BTreeMap<u64, &'a CaseResult>) -> Swept<'a> {
     Swept {
         label: label.to_owned(),
+        probes: Vec::new(),
         cases: cases.iter().map(|(at, case)| (*at, *case)).collect(),
+    }
+}
+
+/// The curve that each case is a point of.
+struct Curves<'a>(Vec<(&'a CaseResult, String)>);
+
+impl<'a> Curves<'a> {
+    /// Curves over sizes or windows; where two cases have both the same, they are points of two curves, which tell what else they
+    /// differ in.
+    fn of(cases: &Found<'a>, several: bool) -> Curves<'a> {
+        let name = |(input, case): &(&Input, &'a CaseResult)| (*case, sweep_name(input, case, several));
+        let mut curves: Vec<(&CaseResult, String)> = cases.iter().map(name).collect();
+        let place = |(case, name): &(&CaseResult, String)| {
+            let test = &case.case.test;
+            (
+                name.clone(),
+                Against::of(case) as u64,
+                test.size_bytes(),
+                test.window(),
+            )
+        };
+        let mut differing: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for group in alike(curves.iter().map(place)) {
+            let own: Vec<Parameters> = group.iter().map(|at| Parameters::of(curves[*at].0)).collect();
+            let names = names::differing(&own.iter().collect::<Vec<_>>());
+            differing
+                .entry(curves[group[0]].1.clone())
+                .or_default()
+                .extend(names);
+        }
+        for (case, name) in &mut curves {
+            let own = differing.get(name).map(|names| (names, Parameters::of(case)));
+            let told = own
+                .iter()
+                .flat_map(|(names, own)| names.iter().map(move |name| (name, own.get(name))));
+            let told: String = told
+                .filter_map(|(name, value)| Some(format!(" {name} {}", value?)))
+                .collect();
+            name.push_str(&told);
+        }
+        // What is the same in everything was measured again.
+        for group in alike(curves.iter().map(place)) {
+            for (number, at) in group.into_iter().enumerate().skip(1) {
+                curves[at].1.push_str(&format!(" ({})", number + 1));
+            }
+        }
+        Curves(curves)
+    }
+
+    fn name(&self, case: &CaseResult) -> String {
+        let known = self.0.iter().find(|(one, _)| std::ptr::eq(*one, case));
+        known.map_or_else(String::new, |(_, name)| name.clone())
     }
 }
 

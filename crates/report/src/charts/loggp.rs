@@ -9,6 +9,7 @@ use crate::labels::Input;
 use crate::stats::LEVEL;
 use crate::svg::{Axis, Chart, Look, Point, Series, Unit};
 use crate::thresholds::{BUSY_SHARE, FIT_POINTS_MIN, FIT_RESIDUAL_MAX};
+use crate::wording::counted;
 use std::collections::BTreeMap;
 use wirespeed_schema::Test;
 use wirespeed_schema::order::{InOrder, map_of};
@@ -29,14 +30,11 @@ pub fn is_among(pictures: &[Picture]) -> bool {
 type ByWindow<'a> = BTreeMap<u64, Vec<(u64, &'a CaseResult)>>;
 
 /// One picture for each transport whose windows of one and of several messages were measured over sizes.
-pub fn pictures(
-    cases: &[(&Input, &CaseResult)],
-    name: &dyn Fn(&Input, &CaseResult) -> String,
-) -> Vec<Picture> {
+pub fn pictures(cases: &[(&Input, &CaseResult)], name: &dyn Fn(&CaseResult) -> String) -> Vec<Picture> {
     let mut transports: BTreeMap<String, ByWindow> = BTreeMap::new();
-    for (input, case) in cases {
+    for (_, case) in cases {
         if let Test::OsuBw(test) = &case.case.test {
-            let windows = transports.entry(name(input, case)).or_default();
+            let windows = transports.entry(name(case)).or_default();
             windows
                 .entry(test.window_msgs)
                 .or_default()
@@ -56,6 +54,7 @@ pub fn pictures(
 fn swept<'a>(label: &str, cases: &[(u64, &'a CaseResult)]) -> Swept<'a> {
     Swept {
         label: label.to_owned(),
+        probes: Vec::new(),
         cases: cases.to_vec(),
     }
 }
@@ -204,13 +203,20 @@ fn holds(found: &LogGp) -> bool {
 
 fn words(label: &str, found: &LogGp) -> Vec<String> {
     if !holds(found) {
-        return vec![format!(
-            "{label}: no parameters of LogGP: one line misses the gaps of {} sizes by {} (at least {FIT_POINTS_MIN} sizes and at \
-             most {}). A threshold may lie among the sizes: `wirespeed sweep` finds it.",
-            found.gaps.len(),
-            figure_text("_ratio", found.residual_ratio),
-            figure_text("_ratio", FIT_RESIDUAL_MAX)
-        )];
+        let why = match found.gaps.len() {
+            gaps @ ..FIT_POINTS_MIN => format!(
+                "{} above 0, and a line needs {FIT_POINTS_MIN}: name more sizes",
+                counted(gaps as u64, "gap")
+            ),
+            gaps if found.residual_ratio > FIT_RESIDUAL_MAX => format!(
+                "one line misses the gaps of {gaps} sizes by {}, more than {}. A threshold may lie among the sizes: `wirespeed \
+                 sweep` finds it",
+                figure_text("_ratio", found.residual_ratio),
+                figure_text("_ratio", FIT_RESIDUAL_MAX)
+            ),
+            _ => "the line through the gaps goes below 0 towards small sizes, where no gap can be".to_owned(),
+        };
+        return vec![format!("{label}: no parameters of LogGP: {why}.")];
     }
     let latency = match (found.overhead_ns, found.latency_ns) {
         (Some(overhead), (latency, _)) => format!(

@@ -20,10 +20,11 @@ pub struct Probed<'a> {
 }
 
 impl<'a> Probed<'a> {
-    /// Those of `probes` whose edges are sizes of `swept`: a report may hold other sweeps.
-    pub fn of(swept: &Swept, probes: &'a [Probe]) -> Probed<'a> {
+    /// Those whose edges are sizes of `swept`: its result may hold other sweeps.
+    pub fn of(swept: &'a Swept) -> Probed<'a> {
         let is_size = |bytes: u64| swept.cases.iter().any(|(size, _)| *size == bytes);
-        let of_sweep = probes
+        let of_sweep = swept
+            .probes
             .iter()
             .filter(|probe| is_size(probe.above_bytes) && is_size(probe.until_bytes));
         Probed {

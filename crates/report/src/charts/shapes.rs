@@ -2,6 +2,7 @@
 
 use super::{Picture, behind, titled};
 use crate::assemble::merged_samples;
+use crate::curve::section::offered_per_s;
 use crate::figures::with_interval;
 use crate::labels::Input;
 use crate::labels::label;
@@ -34,7 +35,12 @@ const SLICES_MAX: usize = 400;
 
 /// All samples of a case's main kind, and what they are.
 pub fn samples(case: &CaseResult) -> Option<(HistogramData, &'static str)> {
-    KINDS.iter().find_map(|&(kind, what)| {
+    // Where nothing was offered, nothing was due.
+    let is_offered = offered_per_s(case).is_some();
+    let kinds = KINDS
+        .iter()
+        .filter(|(kind, _)| is_offered || *kind != SampleKind::Response);
+    kinds.into_iter().find_map(|&(kind, what)| {
         let mut all = HistogramData::default();
         for repetition in &case.repetitions {
             if let Some(samples) = merged_samples(&repetition.outcomes, kind) {
@@ -269,7 +275,9 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
             .partial_cmp(&b.1.metrics[tag].value)
             .unwrap_or(std::cmp::Ordering::Equal)
     });
-    if steps.len() < 2 {
+    // Messages of different sizes are no steps of one ladder.
+    let size = |case: &CaseResult| case.case.test.size_bytes();
+    if steps.len() < 2 || steps.iter().any(|(_, case)| size(case) != size(steps[0].1)) {
         return None;
     }
     let rows = steps

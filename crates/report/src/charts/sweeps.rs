@@ -15,6 +15,8 @@ use wirespeed_schema::units::{format_asked_size, format_size};
 pub struct Swept<'a> {
     /// Its name: transport, options, test.
     pub label: String,
+    /// Where its result looked for thresholds.
+    pub probes: Vec<Probe>,
     /// The cases with the swept value of each, rising.
     pub cases: Vec<(u64, &'a CaseResult)>,
 }
@@ -33,9 +35,9 @@ pub fn points(swept: &Swept, tag: &str) -> Vec<Point> {
     .collect()
 }
 
-/// A figure against message size, one line a sweep, with the fits of its pieces and their thresholds; where `probes` looked for
+/// A figure against message size, one line a sweep, with the fits of its pieces and their thresholds; where probes looked for
 /// some, those that they confirm.
-pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Option<Picture> {
+pub fn against_size(sweeps: &[Swept], tag: &'static str) -> Option<Picture> {
     let bandwidth = tag.ends_with("_bytes_per_s");
     let (subject, axis) = axis_of(tag);
     let (names, shared) = told_apart(sweeps);
@@ -69,7 +71,7 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Op
             .series
             .push(Series::new(names[number].clone(), Look::Line, shown.clone()).colored(number));
         let modelled = bandwidth || tag.ends_with("_ns");
-        let probed = Probed::of(swept, probes);
+        let probed = Probed::of(swept);
         if modelled {
             let found = probed.segments(&size_points(&shown, bandwidth));
             for mark in probed.marks(found.as_ref()) {

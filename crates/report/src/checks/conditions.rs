@@ -63,16 +63,23 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
     }
 }
 
+/// Runs from which on more of them show no further state.
+const RUNS_TELLING: usize = 10;
+
 /// Check what only several repetitions show.
-pub(super) fn check_case(findings: &mut Findings, metrics: &BTreeMap<String, Metric>) {
+pub(super) fn check_case(findings: &mut Findings, metrics: &BTreeMap<String, Metric>, runs: usize) {
     let spreads = metrics
         .iter()
         .filter(|(tag, _)| tag.ends_with("_between_runs_ratio"));
     for (tag, metric) in spreads.filter(|(_, metric)| metric.value.get() > BETWEEN_RUNS_MAX) {
         let figure = tag.trim_end_matches("_between_runs_ratio");
         let message = format!("{figure} differs by {} between runs", spread(metric.value.get()));
-        let remedy =
-            "the machine has more than one state: take more runs (--repeats 10), and quote their range";
+        let remedy = match runs {
+            ..RUNS_TELLING => {
+                "the machine has more than one state: take more runs (--repeats 10), and quote their range"
+            }
+            _ => "the machine has more than one state: quote the range of its runs",
+        };
         findings.add(
             Severity::Warning,
             "runs_differ",

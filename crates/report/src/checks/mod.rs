@@ -84,7 +84,7 @@ pub(crate) fn remarks(
         wire::check(&mut findings, case, repetition);
     }
     workers::check(&mut findings, repetitions);
-    conditions::check_case(&mut findings, metrics);
+    conditions::check_case(&mut findings, metrics, repetitions.len());
     shape::check(&mut findings, repetitions);
     (fold(findings.list), findings.wrong_data)
 }

@@ -78,7 +78,7 @@ fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
     check_groups(findings, tag, &groups);
     if stats::drifts(&values) {
         let message = format!("{tag}: the runs drift: their interval describes these minutes only");
-        let remedy = "to compare, measure both sides in turn: see `wirespeed ab --help`";
+        let remedy = "compare only sides whose runs took turns, as those of `wirespeed ab` do";
         findings.add(Severity::Note, "runs_drift", values.len() as f64, message, remedy);
     }
     let marks = marks(&values, &groups);

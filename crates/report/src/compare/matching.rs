@@ -2,7 +2,7 @@
 
 use super::environment::circumstances;
 use super::refused::CompareError;
-use super::section::Difference;
+use super::section::{Difference, Unjudged};
 use super::verdict::Sides;
 use crate::checks::{host_remarks, is_of_disturbed_machine};
 use crate::curve::section::offered_per_s;
@@ -36,6 +36,8 @@ pub struct Matched {
     pub only_a: Vec<String>,
     /// Cases of B alone.
     pub only_b: Vec<String>,
+    /// Figures that were asked for and that no case has on both sides.
+    pub nowhere: Vec<Unjudged>,
 }
 
 impl Question {
@@ -61,25 +63,21 @@ fn key(case: &CaseResult, question: &Question) -> Identity {
 pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, CompareError> {
     let (of_a, of_b) = (measured(a, "A")?, measured(b, "B")?);
     check_across(of_a.iter().chain(&of_b), &question.across)?;
-    let key = |case: &CaseResult| key(case, question);
-    let mut rest: Vec<(Identity, &CaseResult)> = of_b.iter().map(|case| (key(case), *case)).collect();
     let mut matched = Matched::default();
-    for case in &of_a {
-        let wanted = key(case);
-        match rest.iter().position(|(other, _)| *other == wanted) {
-            Some(at) => {
-                let (_, other) = rest.remove(at);
-                add(&mut matched, case, other, question)?;
-            }
+    let (pairs, rest) = partners(&of_a, &of_b, question);
+    for (case, other) in of_a.iter().zip(pairs) {
+        match other {
+            Some(other) => add(&mut matched, case, other, question)?,
             None => matched.only_a.push(label_of(case)),
         }
     }
-    let lacking = rest.iter().map(|(_, case)| label_of(case));
+    let lacking = rest.into_iter().map(label_of);
     matched.only_b.extend(lacking);
     if matched.sides.is_empty() {
         return Err(nothing_in_common(&of_a, &of_b));
     }
     matched.differences.dedup();
+    matched.nowhere = nowhere(&matched.sides, question);
     tell_apart(&mut matched.sides);
     // What its machine did besides is said of a run as a whole.
     for (side, run) in [("A", a), ("B", b)] {
@@ -91,6 +89,46 @@ pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, Compare
         }
     }
     Ok(matched)
+}
+
+/// For each of `a` the case of `b` that is the same question, one that is the same in everything first of all; and those of `b`
+/// that are left.
+fn partners<'a>(
+    a: &[&'a CaseResult],
+    b: &[&'a CaseResult],
+    question: &Question,
+) -> (Vec<Option<&'a CaseResult>>, Vec<&'a CaseResult>) {
+    let mut pairs = vec![None; a.len()];
+    let mut rest: Vec<Option<&CaseResult>> = b.iter().copied().map(Some).collect();
+    for is_whole in [true, false] {
+        let of = |case: &CaseResult| match is_whole {
+            true => identity(case),
+            false => key(case, question),
+        };
+        let keys: Vec<Identity> = b.iter().map(|case| of(case)).collect();
+        for (case, found) in a.iter().zip(&mut pairs).filter(|(_, found)| found.is_none()) {
+            let wanted = of(case);
+            let at = (0..b.len()).find(|at| rest[*at].is_some() && keys[*at] == wanted);
+            *found = at.and_then(|at| rest[at].take());
+        }
+    }
+    (pairs, rest.into_iter().flatten().collect())
+}
+
+/// Figures by name of which `sides` have none.
+pub(super) fn nowhere(sides: &[Sides], question: &Question) -> Vec<Unjudged> {
+    let has = |name: &&String| {
+        sides
+            .iter()
+            .any(|side| candidates(name).contains(&side.tag.as_str()))
+    };
+    let lacking = question.figures.iter().filter(|name| !has(name));
+    let unjudged = lacking.map(|name| Unjudged {
+        tag: name.clone(),
+        why: "no case has it on both sides".to_owned(),
+        ..Unjudged::default()
+    });
+    unjudged.collect()
 }
 
 /// Compare two cases as they stand, whatever their parameters: the arms of an A/B run.
@@ -230,7 +268,18 @@ fn pair_label(a: &CaseResult, b: &CaseResult) -> String {
     let label = |result: &CaseResult| result.case.label() + &beside(result);
     let (of_a, of_b) = (label(a), label(b));
     if of_a == of_b {
-        return of_a;
+        let [own, other] = [a, b].map(Parameters::of);
+        let told = match own.asks_the_same(&other) {
+            true => return of_a,
+            false => varying(&[&own, &other]),
+        };
+        return [
+            of_a,
+            told[0].clone(),
+            AGAINST.to_owned(),
+            told[1].trim().to_owned(),
+        ]
+        .concat();
     }
     let shared = format!("{} {} ", a.case.transport, a.case.test.name());
     match of_b.strip_prefix(&shared) {

@@ -13,7 +13,7 @@ pub(crate) mod words;
 pub use environment::environment;
 pub use matching::Question;
 pub use refused::CompareError;
-pub use section::{Comparison, Difference, MeshChange, Method, Row, Side, Verdict};
+pub use section::{Comparison, Difference, MeshChange, Method, Row, Side, Unjudged, Verdict};
 pub use verdict::{Sides, judge, more_is_better};
 
 use crate::labels::label_of;
@@ -96,6 +96,7 @@ pub fn compare_arms(
     if all.sides.is_empty() {
         return Err(CompareError::Empty { side: "each arm" });
     }
+    all.nowhere = matching::nowhere(&all.sides, question);
     all.differences.dedup();
     matching::tell_apart(&mut all.sides);
     let sides = (side((names.0, run)), side((names.1, run)));
@@ -119,12 +120,15 @@ pub(crate) fn in_pairs(
 }
 
 fn assembled(method: Method, (a, b): (Side, Side), matched: Matched, within_ratio: f64) -> Comparison {
+    let (rows, mut unjudged) = judge(&matched.sides, method, within_ratio);
+    unjudged.extend(matched.nowhere);
     Comparison {
         method,
         a,
         b,
         within_ratio: Finite::maybe(within_ratio).unwrap_or_default(),
-        rows: judge(&matched.sides, method, within_ratio),
+        rows,
+        unjudged,
         only_a: matched.only_a,
         only_b: matched.only_b,
         ..Comparison::default()

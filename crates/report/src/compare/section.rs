@@ -115,6 +115,18 @@ pub struct Row {
     pub withheld: Vec<String>,
 }
 
+/// A figure that has no verdict and no ratio, because there is none of what was measured.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Unjudged {
+    /// The case; empty where no case has the figure on both sides.
+    pub label: String,
+    /// The figure's tag, or the name it was asked for by.
+    pub tag: String,
+    /// Why: `0 in 6 of 12 runs of B`.
+    pub why: String,
+}
+
 /// What changed between two meshes beside the figures of [`Comparison::rows`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -143,6 +155,9 @@ pub struct Comparison {
     pub environment: Vec<Difference>,
     /// Every case and figure that both sides have.
     pub rows: Vec<Row>,
+    /// Figures that were to be compared and cannot be: they count as inconclusive.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<Unjudged>,
     /// Of two meshes, what else changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mesh: Option<MeshChange>,
@@ -157,8 +172,9 @@ impl Section for Comparison {
 }
 
 impl Comparison {
-    /// The worst verdict: slower before inconclusive before same before faster. `None` without rows.
+    /// The worst verdict: slower before inconclusive before same before faster. `None` without figures.
     pub fn worst(&self) -> Option<Verdict> {
-        self.rows.iter().map(|row| row.verdict).max()
+        let unjudged = (!self.unjudged.is_empty()).then_some(Verdict::Inconclusive);
+        self.rows.iter().map(|row| row.verdict).chain(unjudged).max()
     }
 }

@@ -1,6 +1,6 @@
 //! From the runs of two sides to a verdict: median ratio, interval, and how many more runs would tell.
 
-use super::section::{Method, Row, Verdict};
+use super::section::{Method, Row, Unjudged, Verdict};
 use crate::names::Parameters;
 use crate::stats::{LEVEL, Shift, paired_shift, summarize, unpaired_shift};
 use crate::thresholds::{DRIFT_RATIO, MORE_RUNS_MAX, POWER};
@@ -26,9 +26,17 @@ pub struct Sides {
     pub parameters: Parameters,
 }
 
-/// Whether more of the figure is better: rates and bandwidths, as opposed to times and losses.
+/// Figures besides rates and bandwidths of which more is better.
+const MORE: [&str; 4] = [
+    "delivered_msgs",
+    "ceiling_ratio",
+    "nominal_ratio",
+    "effective_samples_ratio",
+];
+
+/// Whether more of the figure is better: rates and bandwidths, what was delivered, as opposed to times and losses.
 pub fn more_is_better(tag: &str) -> bool {
-    tag.ends_with("_per_s")
+    tag.ends_with("_per_s") || MORE.contains(&tag)
 }
 
 /// Rows with verdicts, for all figures at once: the chance of even one false "faster" or "slower" is at most 5 %.
@@ -37,12 +45,45 @@ pub fn more_is_better(tag: &str) -> bool {
 /// of the signed ranks (paired) or the rank sums (unpaired), Holm over the rows. Faster or slower: the interval lies wholly
 /// beyond the margin, and the adjusted p-value, which is against the margin's nearer edge, is below 5 %. Same: the interval
 /// is wholly within the margin, which is two one-sided tests at 2.5 %. Of two files of which one was disturbed nothing below
-/// a factor of 3 is faster or slower. Figures that are not above 0 are left out.
-pub fn judge(sides: &[Sides], method: Method, within_ratio: f64) -> Vec<Row> {
-    judge_each(sides, method, within_ratio)
-        .into_iter()
-        .flatten()
-        .collect()
+/// a factor of 3 is faster or slower. Figures that are not above 0 in all runs have no ratio: they are told with the reason, but
+/// for those that are 0 in every run of both.
+pub fn judge(sides: &[Sides], method: Method, within_ratio: f64) -> (Vec<Row>, Vec<Unjudged>) {
+    let (mut judged, mut unjudged) = (Vec::new(), Vec::new());
+    for (sides, row) in sides.iter().zip(judge_each(sides, method, within_ratio)) {
+        match row {
+            Some(row) => judged.push(row),
+            None => unjudged.extend(why_not(sides)),
+        }
+    }
+    (judged, unjudged)
+}
+
+/// Runs with a figure that is not above 0, of those that have it.
+fn without(runs: &[f64]) -> (usize, usize) {
+    let known = || runs.iter().filter(|value| !value.is_nan());
+    (known().filter(|value| **value <= 0.0).count(), known().count())
+}
+
+/// Why there is no ratio; nothing where both sides agree that there is nothing.
+fn why_not(sides: &Sides) -> Option<Unjudged> {
+    let (a, b) = (without(&sides.a), without(&sides.b));
+    let is_all = |(nought, all): (usize, usize)| nought == all;
+    if is_all(a) && is_all(b) {
+        return None;
+    }
+    let said = |((nought, all), letter): ((usize, usize), &str)| match nought {
+        0 => None,
+        _ => Some(format!("0 in {nought} of {all} runs of {letter}")),
+    };
+    let said: Vec<String> = [(a, "A"), (b, "B")].into_iter().filter_map(said).collect();
+    Some(Unjudged {
+        label: sides.label.clone(),
+        tag: sides.tag.clone(),
+        why: match said.is_empty() {
+            true => "no run of one is beside one of the other".to_owned(),
+            false => said.join(", "),
+        },
+    })
 }
 
 /// As [`judge`], with nothing in the place of a figure that has no row.
@@ -104,8 +145,11 @@ fn shift_beyond(sides: &Sides, method: Method, margin: f64) -> Option<Shift> {
     Some(Shift { p_value, ..found })
 }
 
-/// The shift of the logarithms of B, less `edge`, against those of A.
+/// The shift of the logarithms of B, less `edge`, against those of A; none where a run has no logarithm.
 fn shift(sides: &Sides, method: Method, edge: f64) -> Option<Shift> {
+    if without(&sides.a).0 > 0 || without(&sides.b).0 > 0 {
+        return None;
+    }
     let log = |value: &f64| (*value > 0.0).then(|| value.ln()).filter(|log| log.is_finite());
     match method {
         Method::Paired => {

@@ -12,7 +12,7 @@ use crate::wording::{counted, percent};
 /// The answer in words: the one row in full, or the worst, the best and how many of which verdict.
 pub fn answer(comparison: &Comparison) -> Vec<String> {
     let within = percent(comparison.within_ratio.get());
-    if let [row] = comparison.rows.as_slice() {
+    if let ([row], []) = (comparison.rows.as_slice(), comparison.unjudged.as_slice()) {
         return vec![sentence(row, &within, comparison)];
     }
     let count = |verdict: Verdict| {
@@ -40,11 +40,14 @@ pub fn answer(comparison: &Comparison) -> Vec<String> {
     let named = [Verdict::Slower, Verdict::Faster].into_iter();
     let named = named.filter(|_| comparison.mesh.is_none());
     let mut lines: Vec<String> = named.filter_map(|verdict| extreme(comparison, verdict)).collect();
-    lines.push(format!(
-        "B against A, {}: {}",
-        counted(comparison.rows.len() as u64, "figure"),
-        parts.join(", ")
-    ));
+    if !parts.is_empty() {
+        lines.push(format!(
+            "B against A, {}: {}",
+            counted(comparison.rows.len() as u64, "figure"),
+            parts.join(", ")
+        ));
+    }
+    lines.extend(unjudged(comparison));
     lines.extend(lacking_runs(comparison));
     lines.extend(withheld(comparison));
     lines.extend(
@@ -54,6 +57,16 @@ pub fn answer(comparison: &Comparison) -> Vec<String> {
             .flat_map(|change| of_mesh(comparison, change)),
     );
     lines
+}
+
+/// The figures that were to be compared and cannot be.
+fn unjudged(comparison: &Comparison) -> Option<String> {
+    let told = comparison.unjudged.iter().map(|one| match one.label.is_empty() {
+        true => format!("{} ({})", one.tag, one.why),
+        false => format!("{} of {} ({})", spoken(&one.tag), one.label, one.why),
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| format!("Not compared, for want of a ratio: {}.", listed(&told, NAMED_MAX)))
 }
 
 /// The row that differs most among those with this verdict.
@@ -190,17 +203,17 @@ fn of_mesh(comparison: &Comparison, change: &MeshChange) -> Vec<String> {
 
 /// What figures without a verdict lack.
 fn lacking_runs(comparison: &Comparison) -> Option<String> {
-    let (mut most, mut open, mut without, mut told) = (None, 0, 0, 0);
-    for row in &comparison.rows {
-        if row.verdict == Verdict::Inconclusive {
-            most = most.max(needed(row));
-            open += 1;
-            without += usize::from(row.lower.is_none());
-            told += usize::from(row.more_runs.is_some());
-        }
-    }
-    let needed = most?;
-    let which = match told == open {
+    let rows = comparison
+        .rows
+        .iter()
+        .filter(|row| row.verdict == Verdict::Inconclusive);
+    let open: Vec<&Row> = rows.collect();
+    let without = open.iter().filter(|row| row.lower.is_none()).count();
+    let told = open.iter().filter(|row| row.more_runs.is_some()).count();
+    // What an interval needs, and where all have one, what a verdict does.
+    let asked = open.iter().filter(|row| without == 0 || row.lower.is_none());
+    let needed = asked.filter_map(|row| needed(row)).max()?;
+    let which = match told == open.len() {
         true => "the inconclusive ones".to_owned(),
         false => format!("{told} of the inconclusive ones"),
     };
@@ -276,6 +289,9 @@ impl Comparison {
             }
         }
         match withheld {
+            false if most.is_none() && !self.unjudged.is_empty() => {
+                "look at the runs without that figure, or pass --allow-inconclusive"
+            }
             true => "do what the answer says about the disturbance, or pass --allow-inconclusive",
             false if most.is_some_and(|needed| needed <= ROUNDS_WORTH_MAX) => {
                 "take as many runs as the answer says, or pass --allow-inconclusive"

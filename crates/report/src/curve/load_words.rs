@@ -19,7 +19,7 @@ pub fn load_words(section: &LoadSection, rows: &[LoadPoint]) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(bound) = section.p99_max_ns {
         let kept = capacity(rows, bound.get());
-        words.extend(bound_words(&kept, rows.len(), &format_ns(bound.get()), &rate));
+        words.extend(bound_words(&kept, (rows, bound.get()), &rate));
     }
     words.push(format!(
         "The path carries {}, limited only by {holder}.",
@@ -87,19 +87,32 @@ fn knee_words(rows: &[LoadPoint], rate: &dyn Fn(f64) -> String) -> String {
     }
 }
 
-fn bound_words(kept: &Capacity, rows: usize, bound: &str, rate: &dyn Fn(f64) -> String) -> Vec<String> {
+fn bound_words(
+    kept: &Capacity,
+    (rows, bound_ns): (&[LoadPoint], f64),
+    rate: &dyn Fn(f64) -> String,
+) -> Vec<String> {
+    let bound = format_ns(bound_ns);
+    // A load that is not carried keeps no bound, whatever those messages waited that came through.
+    let kept_by = |row: &&LoadPoint| row.response_p99_ns.is_some_and(|p99| p99 <= bound_ns);
+    let first = |fails: f64| rows.iter().find(|row| row.offered_per_s == fails);
+    let is_queue = |fails: f64| first(fails).filter(kept_by).is_some();
     let again = match kept.again {
         0 => String::new(),
         1 => ", though at one of the higher rates it does".to_owned(),
         again => format!(", though at {again} of the higher rates it does"),
     };
-    let known = rows - kept.unknown.min(rows);
+    let (rows, known) = (rows.len(), rows.len() - kept.unknown.min(rows.len()));
     let mut words = Vec::new();
     match (kept.passes_per_s, kept.fails_per_s) {
         (Some(passes), Some(fails)) => words.push(format!(
-            "p99 stays within {bound} up to {}; at {} it does not{again}.",
+            "p99 stays within {bound} up to {}; at {} {}{again}.",
             rate(passes),
-            rate(fails)
+            rate(fails),
+            match is_queue(fails) {
+                true => "the load is not carried, and a queue grows",
+                false => "it does not",
+            }
         )),
         (Some(passes), None) => words.push(format!(
             "p99 stays within {bound} at {}, up to {}.",
@@ -110,7 +123,11 @@ fn bound_words(kept: &Capacity, rows: usize, bound: &str, rate: &dyn Fn(f64) -> 
             rate(passes)
         )),
         (None, Some(fails)) => words.push(format!(
-            "p99 does not stay within {bound} even at {}, the lowest rate of which it is known{again}: name lower ones with --offered.",
+            "{} at {}, the lowest rate of which it is known{again}: name lower ones with --offered.",
+            match is_queue(fails) {
+                true => format!("Whatever p99 is against {bound}, the load is not carried even"),
+                false => format!("p99 does not stay within {bound} even"),
+            },
             rate(fails)
         )),
         (None, None) => {}
@@ -185,6 +202,7 @@ mod tests {
             prop_assert_eq!(untold > 0, words.iter().any(|text| text.starts_with(&told)), "{:?}: {:?}", words, rows);
             let keeps = |row: &LoadPoint| !is_saturated(row) && row.response_p99_ns.is_some_and(|p99| p99 <= BOUND_NS);
             let breaks = |row: &LoadPoint| is_saturated(row) || row.response_p99_ns.is_some_and(|p99| p99 > BOUND_NS);
+            let is_within = |row: &LoadPoint| row.response_p99_ns.is_some_and(|p99| p99 <= BOUND_NS);
             let named = |text: &str, before: &str| -> Option<usize> {
                 let rest = &text[text.find(before)? + before.len()..];
                 rows.iter().position(|row| rest.starts_with(&rate(row)))
@@ -215,11 +233,21 @@ mod tests {
                     prop_assert!(keeps(&rows[upto]) && !rows[..=upto].iter().any(breaks), "{text}: {rows:?}");
                 }
                 if text.contains("it does not") {
-                    prop_assert!(breaks(&rows[named(text, "; at ").unwrap()]), "{text}: {rows:?}");
+                    let row = &rows[named(text, "; at ").unwrap()];
+                    prop_assert!(breaks(row) && !is_within(row), "{text}: {rows:?}");
+                }
+                if text.contains("a queue grows") {
+                    let row = &rows[named(text, "; at ").unwrap()];
+                    prop_assert!(is_saturated(row) && is_within(row), "{text}: {rows:?}");
                 }
                 if text.starts_with("p99 does not stay") {
                     let at = named(text, "even at ").unwrap();
                     prop_assert!(breaks(&rows[at]) && !rows[..at].iter().any(keeps), "{text}: {rows:?}");
+                    prop_assert!(!is_within(&rows[at]), "{text}: {rows:?}");
+                }
+                if text.starts_with("Whatever p99") {
+                    let at = named(text, "even at ").unwrap();
+                    prop_assert!(is_saturated(&rows[at]) && is_within(&rows[at]), "{text}: {rows:?}");
                 }
             }
             let all = !rows.is_empty() && rows.iter().all(is_carried);

@@ -102,7 +102,14 @@ impl Segment {
         let flat = Model::Flat {
             latency_ns: sum(&|_, t| 1.0 / t) / sum(&|_, t| (1.0 / t).powi(2)),
         };
-        let models = line.into_iter().chain([flat, proportional]);
+        // A line only where its slope can be told from none, or nothing else describes the piece.
+        let is_told = self.fit.bandwidth_upper_bytes_per_s.is_some();
+        let models = line
+            .filter(|_| is_told)
+            .into_iter()
+            .chain([flat])
+            .chain(line)
+            .chain([proportional]);
         let mut told = models.map(|model| (model, model.residual_ratio(&self.points)));
         told.find(|(_, residual)| *residual <= FIT_RESIDUAL_MAX)
     }

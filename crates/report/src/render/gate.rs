@@ -18,9 +18,19 @@ pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     text.push_str(&format!(
         "<testsuites><testsuite name=\"wirespeed\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
-        comparison.rows.len(),
-        count(&failed),
+        comparison.rows.len() + comparison.unjudged.len(),
+        count(&failed)
+            + if allow_inconclusive {
+                0
+            } else {
+                comparison.unjudged.len()
+            },
         count(&skipped)
+            + if allow_inconclusive {
+                comparison.unjudged.len()
+            } else {
+                0
+            }
     ));
     for row in &comparison.rows {
         text.push_str(&format!(
@@ -37,6 +47,18 @@ pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
             text.push_str(&format!("<system-out>{kind}: {said}</system-out>"));
         }
         text.push_str("</testcase>\n");
+    }
+    for one in &comparison.unjudged {
+        let (kind, why) = (Verdict::Inconclusive.name(), xml(&one.why));
+        let said = match allow_inconclusive {
+            false => format!("<failure type=\"{kind}\" message=\"{why}\"/>"),
+            true => format!("<skipped message=\"{why}\"/>"),
+        };
+        text.push_str(&format!(
+            "  <testcase classname=\"{}\" name=\"{}\">{said}</testcase>\n",
+            xml(&one.label),
+            xml(&one.tag)
+        ));
     }
     text.push_str("</testsuite></testsuites>\n");
     text
@@ -57,6 +79,15 @@ pub fn github(comparison: &Comparison) -> String {
         text.push_str(&line);
         text.push('\n');
     }
+    for one in &comparison.unjudged {
+        let title = format!("{} inconclusive", one.label);
+        let said = format!("{}: {}", one.tag, one.why);
+        text.push_str(&format!(
+            "::warning title={}::{}\n",
+            property(title.trim()),
+            message(&said)
+        ));
+    }
     text
 }
 
@@ -68,7 +99,10 @@ fn said(row: &Row) -> String {
     };
     let more = row
         .more_runs
-        .map(|more| format!("; about {more} more runs should tell"))
+        .map(|more| match row.lower {
+            None => format!("; an interval needs {more} more runs"),
+            Some(_) => format!("; about {more} more runs should tell"),
+        })
         .or_else(|| Some(format!("; {}", disturbance(row)?)));
     format!(
         "{}: {} against {}, B/A {}{interval}{}",

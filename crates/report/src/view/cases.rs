@@ -5,7 +5,6 @@ use crate::names::{Parameters, alike, differing};
 use crate::table::{Column, Row, Table, Tone, key, key_number, number, text};
 use crate::thresholds::INTERVAL_RUNS_MIN;
 use crate::wording::percent;
-use std::collections::BTreeSet;
 use wirespeed_schema::Test;
 use wirespeed_schema::case::{GroupKind, Role};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric};
@@ -121,27 +120,27 @@ pub(super) fn tables<'a>(results: impl Iterator<Item = &'a CaseResult> + Clone) 
 /// The column of options, which is the last one of what was measured.
 const OPTIONS: usize = 12;
 
-/// Beside the options of every row stands what tells rows apart that look alike otherwise.
+/// Beside the options of rows that look alike otherwise stands what tells them apart.
 fn tell_apart<'a>(rows: &mut [Row], of: impl Iterator<Item = &'a CaseResult>) {
     let groups = alike(rows.iter().map(|row| &row.cells[..=OPTIONS]));
     if groups.is_empty() {
         return;
     }
     let parameters: Vec<Parameters> = of.map(Parameters::of).collect();
-    let differing =
-        |group: Vec<usize>| differing(&group.iter().map(|at| &parameters[*at]).collect::<Vec<_>>());
-    let names: BTreeSet<String> = groups.into_iter().flat_map(differing).collect();
-    for (row, own) in rows.iter_mut().zip(&parameters) {
-        let told = names
-            .iter()
-            .filter_map(|name| Some(format!("{name}={}", own.get(name)?)));
-        let options = std::mem::take(&mut row.cells[OPTIONS]);
-        let words: Vec<String> = Some(options)
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .chain(told)
-            .collect();
-        row.cells[OPTIONS] = words.join(" ");
+    for group in groups {
+        let names = differing(&group.iter().map(|at| &parameters[*at]).collect::<Vec<_>>());
+        for at in group {
+            let told = names
+                .iter()
+                .filter_map(|name| Some(format!("{name}={}", parameters[at].get(name)?)));
+            let options = std::mem::take(&mut rows[at].cells[OPTIONS]);
+            let words: Vec<String> = Some(options)
+                .into_iter()
+                .filter(|text| !text.is_empty())
+                .chain(told)
+                .collect();
+            rows[at].cells[OPTIONS] = words.join(" ");
+        }
     }
 }
 

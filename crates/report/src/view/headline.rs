@@ -113,16 +113,16 @@ fn named(cases: &[&CaseResult]) -> Vec<String> {
 }
 
 /// The best and the worst of the cases of one kind: both figures, and how far they are apart. `None` where they move
-/// messages of different sizes, which no figure makes alike.
+/// messages of different sizes or offer them at different rates, which no figure makes alike.
 fn span(cases: &[&CaseResult], kind: Kind) -> Option<String> {
     let tag = kind.headline();
     let of_kind = cases.iter().filter(|case| Kind::of(&case.case.test) == kind);
     let mut with: Vec<(f64, &CaseResult)> = of_kind
         .filter_map(|case| Some((case.metrics.get(tag)?.value.get(), *case)))
-        .filter(|(value, _)| *value > 0.0)
         .collect();
-    let size = with.first()?.1.case.test.size_bytes();
-    if with.iter().any(|(_, case)| case.case.test.size_bytes() != size) {
+    let asked = |case: &CaseResult| (case.case.test.size_bytes(), case.case.test.pace_per_s());
+    let first = asked(with.first()?.1);
+    if with.iter().any(|(_, case)| asked(case) != first) {
         return None;
     }
     with.order_by(|a, b| a.0.total_cmp(&b.0));
@@ -139,13 +139,16 @@ fn span(cases: &[&CaseResult], kind: Kind) -> Option<String> {
         return Some(format!("{}: {}", first.case.label(), figures(first)));
     }
     let apart = (best / worst).max(worst / best);
+    let apart = match apart.is_finite() {
+        true => format!(", a factor of {} apart", significant(apart, 2)),
+        false => String::new(),
+    };
     Some(format!(
-        "{} of {} cases: best {}, worst {}, a factor of {} apart.",
+        "{} of {} cases: best {}, worst {}{apart}.",
         kind.figure(),
         with.len(),
         said(first),
-        said(last),
-        significant(apart, 2)
+        said(last)
     ))
 }
 

@@ -10,6 +10,7 @@ use wirespeed_report::render::{Style, vega_lite};
 use wirespeed_report::svg::{Mark, Unit};
 use wirespeed_schema::Test;
 use wirespeed_schema::run::Run;
+use wirespeed_schema::test::Layout;
 
 fn all(run: &Run) -> Vec<Picture> {
     pictures(&[Input { name: "x", run }])
@@ -67,6 +68,72 @@ fn answers_of_several_sizes_rise_as_the_sizes_do() {
     let named = ["64 B", "256 B", "1 KiB", "4 KiB", "16 KiB"]
         .map(|size| format!("rate against window: tcp am_bw {size}"));
     assert_eq!(subjects, named);
+}
+
+/// Two cases of one size and window are points of two curves, whatever they differ in, and never one curve of the better of both.
+#[test]
+fn what_differs_beside_the_size_is_a_curve_of_its_own() {
+    let at = |size: u64, layout, rtt_ns: f64| {
+        let mut found = result(case("tcp", am_lat(size), 400), 6, move |index| {
+            ping_pong(size, 400, rtt_ns * (1.0 + 0.001 * f64::from(index)))
+        });
+        let Test::AmLat(test) = &mut found.case.test else {
+            panic!("no ping-pong");
+        };
+        test.layout = layout;
+        found
+    };
+    let sizes = [8u64, 64, 512, 4096];
+    let curves = |layouts: &[Layout]| {
+        let of = |size: &u64| {
+            layouts
+                .iter()
+                .map(|layout| at(*size, *layout, *size as f64))
+                .collect::<Vec<_>>()
+        };
+        let cases = sizes.iter().flat_map(of).collect();
+        let picture = about(&run(cases), "latency against message size").remove(0);
+        let measured = picture.table.rows.iter().map(|row| row.cells[0].clone());
+        measured
+            .collect::<std::collections::BTreeSet<String>>()
+            .into_iter()
+            .collect::<Vec<String>>()
+    };
+    assert_eq!(curves(&[Layout::Short]), ["tcp am_lat"]);
+    assert_eq!(
+        curves(&[Layout::Short, Layout::Bcopy]),
+        ["tcp am_lat layout bcopy", "tcp am_lat layout short"]
+    );
+    // The same again, as the arms of a control are.
+    assert_eq!(
+        curves(&[Layout::Short, Layout::Short]),
+        ["tcp am_lat", "tcp am_lat (2)"]
+    );
+}
+
+/// Each result's probes are of its own curves.
+#[test]
+fn a_threshold_confirmed_in_one_result_is_not_claimed_for_another() {
+    let probes = |confirmed| {
+        with_probes(
+            stepped(),
+            vec![Probe::new((8192, 16384), 1.5, (1.4, 1.6), confirmed).unwrap()],
+        )
+    };
+    let (yes, no) = (probes(true), probes(false));
+    let inputs = [("yes", &yes), ("no", &no)].map(|(name, run)| Input { name, run });
+    let words: Vec<String> = pictures(&inputs)
+        .into_iter()
+        .flat_map(|picture| picture.answer)
+        .collect();
+    let of = |name: &str| {
+        words
+            .iter()
+            .filter(|text| text.starts_with(name) && text.contains("confirmed threshold"))
+            .count()
+    };
+    assert!(of("yes: ") > 0, "{words:?}");
+    assert_eq!(of("no: "), 0, "{words:?}");
 }
 
 /// The values of every chart of a page, as rows of fields.

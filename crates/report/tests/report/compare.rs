@@ -48,6 +48,48 @@ fn slower_faster_and_same_are_told_apart() {
     );
 }
 
+/// What fell to nothing has no ratio, and is never left out: not in the text, not in the verdict, not for machines.
+#[test]
+fn a_figure_that_is_nought_is_told_and_passes_no_gate() {
+    let rates = |nought: usize| {
+        let mut found = ping_pongs("shm", 64, 300.0, 8);
+        for (index, repetition) in found.repetitions.iter_mut().enumerate() {
+            let figure = repetition.metrics.get_mut("rtt_p50_ns").unwrap();
+            if index < nought {
+                figure.value = finite(0.0);
+            }
+        }
+        of(vec![ping_pongs("shm", 8, 200.0, 8), found])
+    };
+    for nought in [1, 8] {
+        for (a, b, letter) in [(rates(0), rates(nought), "B"), (rates(nought), rates(0), "A")] {
+            let found = compared(&a, &b).unwrap();
+            assert_eq!(found.rows.len(), 1);
+            assert_eq!(found.worst(), Some(Verdict::Inconclusive));
+            let why = format!("0 in {nought} of 8 runs of {letter}");
+            assert_eq!(found.unjudged[0].why, why);
+            let mut shown = of(Vec::new());
+            shown.sections.put(&found);
+            let text = screen(&shown, &Style::PLAIN)
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ");
+            assert!(
+                text.contains(&format!("RTT p50 of shm am_lat 64 B ({why})")),
+                "{text}"
+            );
+            let xml = wirespeed_report::render::junit(&found, false);
+            assert!(
+                xml.contains("tests=\"2\" failures=\"1\"") && xml.contains(&why),
+                "{xml}"
+            );
+        }
+    }
+    // Nothing on both sides is no difference.
+    let both = compared(&rates(8), &rates(8)).unwrap();
+    assert_eq!((both.rows.len(), both.unjudged.len()), (1, 0));
+}
+
 #[test]
 fn a_ratio_apart_from_the_two_medians_is_explained() {
     // Two states of one machine: the median jumps with one run more in the upper one.

@@ -103,6 +103,39 @@ fn parameters_are_left_out_by_their_names() {
     );
 }
 
+/// Whatever the order of the cases, one that is the same in everything is compared with itself; others say in what they differ.
+#[test]
+fn across_a_parameter_equal_cases_meet_first() {
+    let windows = |order: &[u64]| {
+        order
+            .iter()
+            .map(|window| streamed("shm", *window))
+            .collect::<Vec<_>>()
+    };
+    let question = question(&[], &["window"]);
+    let found = compared(windows(&[1, 128]), windows(&[128, 1]), &question).unwrap();
+    let labels: Vec<&str> = found.rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels, ["shm am_bw 64 B window 1", "shm am_bw 64 B window 128"]);
+    assert_eq!(
+        found.rows.iter().map(|row| row.ratio.get()).collect::<Vec<_>>(),
+        [1.0, 1.0]
+    );
+    let other = compared(windows(&[1]), windows(&[128]), &question).unwrap();
+    assert_eq!(other.rows[0].label, "shm am_bw 64 B window 1 / window 128");
+}
+
+#[test]
+fn a_figure_that_no_case_has_on_both_sides_is_told() {
+    let shm = || vec![ping_pongs("shm", 8, 200.0)];
+    let found = compared(shm(), shm(), &question(&["p50", "p99.99"], &[])).unwrap();
+    assert_eq!(found.rows.len(), 1);
+    assert_eq!(found.unjudged[0].tag, "p99.99");
+    assert_eq!(
+        found.worst(),
+        Some(wirespeed_report::compare::Verdict::Inconclusive)
+    );
+}
+
 #[test]
 fn figures_are_those_asked_for_or_the_first_headline() {
     let pair = || {

@@ -6,11 +6,12 @@ use super::{UcpOptions, Wait};
 use crate::error::{UcxError, check};
 use crate::link_status::posted;
 use crate::region::Region;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::ffi::{CString, c_uint, c_void};
 use std::ptr::{null, null_mut};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use wirespeed::host::boot_id;
 use wirespeed::transport::cancel::Cancel;
 use wirespeed::transport::port::{LinkError, Post};
@@ -90,7 +91,7 @@ unsafe impl Sync for Waker {}
 
 impl Waker {
     fn wake(&self) {
-        if let Some((loaded, worker)) = *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some((loaded, worker)) = *self.0.lock() {
             // SAFETY: a live worker: it is taken away, under the lock, before it is destroyed.
             unsafe { loaded.ucx.ucp_worker_signal(worker) };
         }
@@ -213,7 +214,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        *self.waker.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.waker.0.lock() = None;
         // SAFETY: made in `new`, destroyed once, after its endpoints: they hold a count.
         unsafe { self.context.loaded.ucx.ucp_worker_destroy(self.worker) };
     }

@@ -22,9 +22,10 @@ use crate::pieces::Iov;
 use caps::{Caps, Kind, nothing};
 use link_interface::{Interface, Ways};
 use link_walk::{Found, Name, find, survey};
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::Facts;
 use wirespeed::transport::{
@@ -111,7 +112,7 @@ static SURVEYS: Mutex<BTreeMap<Wanted, Arc<Vec<Found>>>> = Mutex::new(BTreeMap::
 
 fn surveyed(loaded: &'static Loaded, options: &UctOptions) -> Result<Arc<Vec<Found>>, UcxError> {
     let wanted = (options.tl.clone(), options.device.clone());
-    let mut surveys = SURVEYS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut surveys = SURVEYS.lock();
     if let Some(found) = surveys.get(&wanted) {
         return Ok(found.clone());
     }

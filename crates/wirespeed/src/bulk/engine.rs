@@ -13,8 +13,9 @@ use super::target::Destination;
 use super::walk::{Walk, Walked};
 use super::wire::Wire;
 use crate::clock::{Clock, Timebase};
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 use wirespeed_schema::host::Disturbance;
 use wirespeed_schema::outcome::Interval;
@@ -259,7 +260,7 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
             disturbances.push(walked.disturbance);
         }
         let (blocks_done, blocks) = self.schedule.counts();
-        let span = self.span.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let span = self.span.into_inner();
         let first_failure = || workers.iter().find_map(|w: &Worker| w.failure.clone());
         // An offer that was stopped is not whole, though all that was asked for came.
         let cut = self.timed && self.hooks.stop();
@@ -291,7 +292,7 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
     /// Look for connections that have stalled. With `idle` hands to take their blocks, they are cut.
     pub fn look_for_stalls(&self, idle: bool) {
         // Somebody else is looking.
-        let Ok(mut stalls) = self.stalls.try_lock() else {
+        let Some(mut stalls) = self.stalls.try_lock() else {
             return;
         };
         for worker in stalls.look(Instant::now(), |worker| self.wires[worker].moved_bytes()) {

@@ -6,8 +6,9 @@ use super::port::Block;
 use super::schedule::{Supply, Work};
 use crate::clock::Timebase;
 use crate::record::Recorder;
+use parking_lot::{Condvar, Mutex};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::Duration;
 use wirespeed_schema::HistogramData;
 
@@ -121,10 +122,6 @@ impl Requests {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn block(&self, number: u64) -> Block {
         let blocks = self.total_bytes.div_ceil(self.block_bytes).max(1);
         let offset_bytes = number % blocks * self.block_bytes;
@@ -155,7 +152,7 @@ impl Requests {
 impl Supply for Requests {
     /// A worker without anything outstanding takes the next request also before it is due, and waits for that moment.
     fn take(&self, _: usize, idle: bool) -> Work {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         if self.has_ended(&inner) {
             return Work::Over;
         }
@@ -177,12 +174,12 @@ impl Supply for Requests {
     }
 
     fn done(&self, _: usize, _: Block) {
-        self.lock().done += 1;
+        self.inner.lock().done += 1;
         self.changed.notify_all();
     }
 
     fn failed(&self, _: usize, block: Block, running: bool) -> bool {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.again.push_back(block);
         let attempts = inner.attempts.entry(block.index).or_default();
         *attempts += u32::from(running);
@@ -197,24 +194,23 @@ impl Supply for Requests {
     }
 
     fn is_over(&self) -> bool {
-        self.has_ended(&self.lock())
+        self.has_ended(&self.inner.lock())
     }
 
     fn stop(&self) {
-        self.lock().stopped = true;
+        self.inner.lock().stopped = true;
         self.changed.notify_all();
     }
 
     fn wait(&self) {
-        let inner = self.lock();
+        let mut inner = self.inner.lock();
         if !self.has_ended(&inner) {
-            let waited = self.changed.wait_timeout(inner, LOOK);
-            drop(waited.unwrap_or_else(PoisonError::into_inner));
+            self.changed.wait_for(&mut inner, LOOK);
         }
     }
 
     fn counts(&self) -> (u64, u64) {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         (inner.done, inner.taken)
     }
 }

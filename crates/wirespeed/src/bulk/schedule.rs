@@ -2,8 +2,8 @@
 //! connection that had it has ended. One lock, taken a few times a block; nobody holds it while bytes move.
 
 use super::port::Block;
+use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long an idle worker sleeps before it looks again.
@@ -118,10 +118,6 @@ impl Schedule {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn block(&self, index: usize) -> Block {
         let offset_bytes = index as u64 * self.block_bytes;
         Block {
@@ -134,7 +130,7 @@ impl Schedule {
 
 impl Supply for Schedule {
     fn take(&self, worker: usize, _: bool) -> Work {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         if inner.stopped || inner.done == inner.states.len() {
             return Work::Over;
         }
@@ -160,7 +156,7 @@ impl Supply for Schedule {
     }
 
     fn done(&self, worker: usize, block: Block) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.states[block.index as usize] = State::Done;
         inner.held[worker] -= 1;
         inner.done += 1;
@@ -168,7 +164,7 @@ impl Supply for Schedule {
     }
 
     fn failed(&self, worker: usize, block: Block, running: bool) -> bool {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let index = block.index as usize;
         inner.states[index] = State::Free;
         inner.free += 1;
@@ -182,29 +178,28 @@ impl Supply for Schedule {
     }
 
     fn held(&self, worker: usize) -> usize {
-        self.lock().held[worker]
+        self.inner.lock().held[worker]
     }
 
     fn is_over(&self) -> bool {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         inner.stopped || inner.done == inner.states.len()
     }
 
     fn stop(&self) {
-        self.lock().stopped = true;
+        self.inner.lock().stopped = true;
         self.changed.notify_all();
     }
 
     fn wait(&self) {
-        let inner = self.lock();
+        let mut inner = self.inner.lock();
         if !inner.stopped && inner.done < inner.states.len() {
-            let waited = self.changed.wait_timeout(inner, LOOK);
-            drop(waited.unwrap_or_else(PoisonError::into_inner));
+            self.changed.wait_for(&mut inner, LOOK);
         }
     }
 
     fn counts(&self) -> (u64, u64) {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         (inner.done as u64, inner.states.len() as u64)
     }
 }

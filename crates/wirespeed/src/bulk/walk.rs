@@ -11,7 +11,6 @@ use super::target::Window;
 use crate::clock::Timebase;
 use crate::host::Probe;
 use std::collections::VecDeque;
-use std::sync::PoisonError;
 use std::time::Duration;
 use wirespeed_schema::host::Disturbance;
 use wirespeed_schema::units::often;
@@ -222,7 +221,7 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
             at: began,
             wire_bytes: self.run.wires[self.worker].total_bytes(),
         });
-        let mut span = self.run.span.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut span = self.run.span.lock();
         span.first = Some(span.first.map_or(began, |first| first.min(began)));
         drop(span);
         let Some(port) = self.port.as_mut() else {
@@ -256,7 +255,7 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
         self.seen.bytes += block.size_bytes;
         self.seen.blocks += 1;
         self.run.moved.add(block.size_bytes);
-        let mut span = self.run.span.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut span = self.run.span.lock();
         span.last = Some(span.last.map_or(ended, |last| last.max(ended)));
         span.first_done.get_or_insert(ended);
         drop(span);
@@ -346,7 +345,7 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
 
     /// Nothing will make this transfer whole.
     fn fail(&self, error: &BulkError) {
-        let mut span = self.run.span.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut span = self.run.span.lock();
         span.error.get_or_insert_with(|| error.why.clone());
         drop(span);
         self.run.schedule.stop();

@@ -3,8 +3,8 @@
 //! Bytes are those that the link reads from and writes to its connection: heads, envelopes and padding included, what TCP
 //! or TLS add below left out.
 
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A connection as seen from another thread.
 pub trait Line: Send {
@@ -46,21 +46,17 @@ impl Wire {
 
     /// A new connection takes the place of the one before.
     pub fn attach(&self, line: Box<dyn Line>) {
-        *self.line() = Some(line);
-    }
-
-    fn line(&self) -> MutexGuard<'_, Option<Box<dyn Line>>> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.line.lock() = Some(line);
     }
 
     /// There is no connection any more.
     pub(super) fn detach(&self) {
-        *self.line() = None;
+        *self.line.lock() = None;
     }
 
     /// Changes as long as there is progress.
     pub(super) fn moved_bytes(&self) -> u64 {
-        let below = self.line().as_ref().map_or(0, |line| line.moved_bytes());
+        let below = self.line.lock().as_ref().map_or(0, |line| line.moved_bytes());
         below.wrapping_add(self.total_bytes())
     }
 
@@ -71,7 +67,7 @@ impl Wire {
 
     /// End the connection. False: there is none.
     pub(super) fn cut(&self) -> bool {
-        let line = self.line();
+        let line = self.line.lock();
         if let Some(line) = line.as_ref() {
             self.cut.store(true, Ordering::Relaxed);
             line.cut();

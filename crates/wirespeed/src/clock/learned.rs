@@ -3,7 +3,7 @@
 
 use super::Source;
 use super::step::Step;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 
 /// Steps that differ by no more than this part are the same.
 const SAME_STEP: f64 = 0.01;
@@ -41,7 +41,7 @@ static LEARNED: Mutex<[Learned; 2]> = Mutex::new([Learned::NOTHING; 2]);
 
 /// No one leaves it half written.
 fn learned() -> MutexGuard<'static, [Learned; 2]> {
-    LEARNED.lock().unwrap_or_else(PoisonError::into_inner)
+    LEARNED.lock()
 }
 
 fn place(source: Source) -> Option<usize> {

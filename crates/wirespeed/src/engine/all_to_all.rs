@@ -89,7 +89,11 @@ impl<C: Check> Mesh<C> {
             size: stream.size_bytes as usize,
             checks,
             window: stream.window_msgs,
-            ack_every: (stream.window_msgs / 2).clamp(1, ACK_EVERY_MAX),
+            // Of a paced stream each by itself: what comes behind it may take its time.
+            ack_every: match stream.pace_msg_per_s {
+                Some(_) => 1,
+                None => (stream.window_msgs / 2).clamp(1, ACK_EVERY_MAX),
+            },
             pairs,
             pair_of,
             routed,
@@ -189,6 +193,8 @@ struct Timing {
     stamp: Stamp,
     pace: Schedule,
     sent: u64,
+    /// When the interval began that the next message ends.
+    since: u64,
 }
 
 impl Timing {
@@ -199,6 +205,7 @@ impl Timing {
             stamp: Stamp::default(),
             pace: rank.schedule(stream, meter),
             sent: 0,
+            since: 0,
         }
     }
 
@@ -256,7 +263,11 @@ fn hot_exchange<P: MessagePort, S: Sender>(
 ) -> Result<(), LinkError> {
     let target = timing.sent + count;
     let mut ending = false;
-    let mut batch = Batch::begin(&timing.intervals, clock.now());
+    let since = match timing.pace.is_on() {
+        true => timing.since,
+        false => clock.now(),
+    };
+    let mut batch = Batch::begin(&timing.intervals, since);
     loop {
         ending |= timing.sent >= target;
         if ending && (!last || mesh.is_over()) && timing.is_due(clock) {
@@ -279,15 +290,19 @@ fn hot_exchange<P: MessagePort, S: Sender>(
             moved = true;
             mesh.pairs[at].sent += 1;
             timing.sent += 1;
-            if ending {
-                mesh.pairs[at].last_sent = true;
-            } else if let Some(now) = batch.one(&mut timing.intervals, clock)
-                && timing.stamp.covers == 0
-            {
+            mesh.pairs[at].last_sent |= ending;
+            let now = match ending {
+                true => None,
+                false => batch.one(&mut timing.intervals, clock),
+            };
+            timing.since = now.unwrap_or(timing.since);
+            // Of a paced stream each is timed, unless another one is.
+            let left = now.or_else(|| timing.pace.is_on().then(|| clock.now()));
+            if let Some(ticks) = left.filter(|_| timing.stamp.covers == 0) {
                 timing.stamp = Stamp {
                     pair: at,
                     covers: pair.sent + 1,
-                    ticks: now,
+                    ticks,
                 };
             }
         }
@@ -348,7 +363,9 @@ impl<P: MessagePort, S: Sender> Body for Member<P, S> {
             self.mesh.restart();
             self.timing.restart();
         }
-        self.timing.pace.restart(phase, self.clock.now());
+        let now = self.clock.now();
+        self.timing.pace.restart(phase, now);
+        self.timing.since = now;
         Ok(())
     }
 

@@ -60,6 +60,8 @@ pub struct Arrivals {
     first: Option<u64>,
     last: u64,
     marked: u64,
+    /// Messages of the phase with which a batch is complete: the first one begins the first.
+    due: u64,
 }
 
 impl Arrivals {
@@ -70,6 +72,7 @@ impl Arrivals {
             first: None,
             last: 0,
             marked: 0,
+            due: 1,
         }
     }
 
@@ -80,14 +83,14 @@ impl Arrivals {
 
     /// A new phase begins.
     pub fn restart(&mut self) {
-        (self.first, self.last, self.marked) = (None, 0, 0);
+        (self.first, self.last, self.marked, self.due) = (None, 0, 0, 1);
         self.intervals.clear();
     }
 
     /// Whether a batch is complete with `received` messages of the phase.
     #[inline(always)]
     pub fn is_full(&self, received: u64) -> bool {
-        received - self.marked >= self.intervals.batch_ops
+        received >= self.due
     }
 
     /// Messages of the phase up to the last mark.
@@ -106,6 +109,7 @@ impl Arrivals {
             self.first = Some(now);
         }
         (self.marked, self.last) = (received, now);
+        self.due = received + self.intervals.batch_ops;
     }
 
     /// Ticks from the first to the last arrival.

@@ -67,6 +67,17 @@ impl Outgoing {
         self.acknowledged.clear();
     }
 
+    /// The latest message left now: time its acknowledgement, unless another one is timed.
+    #[inline(always)]
+    fn stamp(&mut self, ticks: u64) {
+        if self.stamp.covers == 0 {
+            self.stamp = Stamp {
+                covers: self.sent,
+                ticks,
+            };
+        }
+    }
+
     #[inline(always)]
     fn note_acknowledgement(&mut self, peer_received: u64, clock: Clock) {
         if self.stamp.covers != 0 && peer_received >= self.stamp.covers {
@@ -138,12 +149,13 @@ pub fn hot_send<P: MessagePort, S: Sender>(
             continue;
         }
         out.sent += 1;
+        if out.pace.is_on() {
+            out.stamp(clock.now());
+            pace(link, flow, out, clock)?;
+        }
         if let Some(now) = batch.one(&mut out.intervals, clock) {
-            if out.stamp.covers == 0 {
-                out.stamp = Stamp {
-                    covers: out.sent,
-                    ticks: now,
-                };
+            if !out.pace.is_on() {
+                out.stamp(now);
             }
             // Where the window never holds the sender up, nothing else would see acknowledgements in time.
             let look = out.sent - out.looked >= ACK_EVERY_MAX;
@@ -156,9 +168,6 @@ pub fn hot_send<P: MessagePort, S: Sender>(
                 acknowledge(link, flow)?;
             }
             out.backlog_max = out.backlog_max.max(out.sent - flow.peer_received);
-        }
-        if out.pace.is_on() {
-            pace(link, flow, out, clock)?;
         }
     }
     match last {

@@ -7,8 +7,8 @@ use super::files::Files;
 use super::hypervisor::{self, hypervisor};
 use super::memory::total_bytes;
 use super::topology::Topology;
+use parking_lot::Mutex;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::host::HostFingerprint;
@@ -47,7 +47,7 @@ pub fn fingerprint(options: FingerprintOptions) -> HostFingerprint {
 /// of now, and so are the CPUs that the calling thread may use.
 pub fn recent_fingerprint() -> HostFingerprint {
     static RECENT: Mutex<Option<(Instant, HostFingerprint)>> = Mutex::new(None);
-    let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut recent = RECENT.lock();
     let allowed = allowed_cpus();
     if let Some((when, found)) = &mut *recent
         && when.elapsed() < AGE_MAX

@@ -11,10 +11,10 @@ fn load_threads() -> usize {
     names.filter(|name| name.trim() == "wirespeed-load").count()
 }
 
-static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
+static LOCK: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
 
-fn alone() -> std::sync::MutexGuard<'static, ()> {
-    LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+fn alone() -> parking_lot::MutexGuard<'static, ()> {
+    LOCK.lock()
 }
 
 /// A joined thread may stay listed for a moment.

@@ -3,8 +3,9 @@
 
 use super::cancel::{Cancel, CancelReason};
 use super::service::Service;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Largest blob that a rank may exchange.
@@ -191,7 +192,7 @@ impl ThreadBootstrap {
         mut progress: Option<&mut dyn FnMut()>,
     ) -> Result<Vec<Vec<u8>>, BootstrapError> {
         let shared = &*self.shared;
-        let mut meeting = shared.meeting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meeting = shared.meeting.lock();
         let generation = meeting.generation;
         meeting.blobs[self.rank as usize] = (color, blob.to_vec());
         meeting.arrived += 1;
@@ -203,13 +204,11 @@ impl ThreadBootstrap {
                 return Err(BootstrapError::Cancelled);
             }
             let Some(progress) = &mut progress else {
-                meeting = shared.moved.wait(meeting).unwrap_or_else(PoisonError::into_inner);
+                shared.moved.wait(&mut meeting);
                 continue;
             };
-            let wait = shared.moved.wait_timeout(meeting, Duration::from_micros(200));
-            drop(wait);
-            progress();
-            meeting = shared.meeting.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.moved.wait_for(&mut meeting, Duration::from_micros(200));
+            MutexGuard::unlocked(&mut meeting, || progress());
         }
         // Nobody can start the next meeting before all have gone from this one: it needs all who have not left.
         Ok(seen(&meeting.done, color))
@@ -251,7 +250,7 @@ impl Bootstrap for ThreadBootstrap {
 
     fn leave(&self) -> bool {
         let shared = &*self.shared;
-        let mut meeting = shared.meeting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meeting = shared.meeting.lock();
         meeting.left += 1;
         shared.completes(&mut meeting);
         true

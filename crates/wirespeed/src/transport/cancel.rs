@@ -5,8 +5,9 @@
 //! Two degrees: a *request to stop* lets sources end the run in order, with their last message marked and every result
 //! whole; a *cancel* makes every wait return at once.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 /// Why a run is to end early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +127,7 @@ impl Cancel {
 type Sleepers = Vec<Box<dyn Sleeper>>;
 
 fn locked(sleepers: &Mutex<Sleepers>) -> MutexGuard<'_, Sleepers> {
-    sleepers.lock().unwrap_or_else(PoisonError::into_inner)
+    sleepers.lock()
 }
 
 fn keep<T: Send + Sync + 'static>(sleepers: &mut Sleepers, what: &Arc<T>, wake: fn(&T)) {

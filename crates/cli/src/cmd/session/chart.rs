@@ -19,10 +19,14 @@ pub fn write(path: &Path, run: &Run) -> Result<(), Failure> {
     }
     let sweeps = lines.into_iter().map(|(label, mut cases)| {
         cases.order_by_key(|(size, _)| *size);
-        Swept { label, cases }
+        Swept {
+            label,
+            probes: Vec::new(),
+            cases,
+        }
     });
     let sweeps: Vec<Swept> = sweeps.collect();
-    let picture = against_size(&sweeps, "bandwidth_bytes_per_s", &[]).ok_or_else(|| {
+    let picture = against_size(&sweeps, "bandwidth_bytes_per_s").ok_or_else(|| {
         Failure::failed(
             format!("{}: too few sizes were measured for a line", file::shown(path)),
             "look at the failures above, and run again",

@@ -30,7 +30,7 @@ fn a_against_a_is_seldom_called_different() {
         for _ in 0..200 {
             let sides: Vec<Sides> = (0..rows).map(|_| pairs(&mut random, 10, 1.0, 0.03)).collect();
             let different = |row: &Row| matches!(row.verdict, Verdict::Faster | Verdict::Slower);
-            wrong += usize::from(judge(&sides, method, 0.001).iter().any(different));
+            wrong += usize::from(judge(&sides, method, 0.001).0.iter().any(different));
         }
         assert!(wrong <= 16, "{method:?} {rows} rows: {wrong} of 200");
     }
@@ -43,7 +43,9 @@ fn a_difference_or_none_is_found_with_the_pairs_announced() {
         let (mut found, mut asked) = (0, 0);
         for _ in 0..60 {
             let pilot = pairs(&mut random, 10, ratio, 0.03);
-            let row = judge(std::slice::from_ref(&pilot), Method::Paired, within).remove(0);
+            let row = judge(std::slice::from_ref(&pilot), Method::Paired, within)
+                .0
+                .remove(0);
             // At the very edge of the margin it takes too many to try.
             let Some(more) = row.more_runs.filter(|more| *more < 500) else {
                 continue;
@@ -52,7 +54,9 @@ fn a_difference_or_none_is_found_with_the_pairs_announced() {
             let mut whole = pairs(&mut random, more as usize, ratio, 0.03);
             whole.a.extend(&pilot.a);
             whole.b.extend(&pilot.b);
-            let again = judge(std::slice::from_ref(&whole), Method::Paired, within).remove(0);
+            let again = judge(std::slice::from_ref(&whole), Method::Paired, within)
+                .0
+                .remove(0);
             found += usize::from(again.verdict == verdict);
         }
         assert!(
@@ -70,24 +74,28 @@ fn the_direction_follows_the_figure() {
         tag: "rate_msg_per_s".into(),
         ..slower.clone()
     };
-    let rows = judge(&[slower, rate], Method::Paired, 0.02);
+    let rows = judge(&[slower, rate], Method::Paired, 0.02).0;
     assert_eq!(
         (rows[0].verdict, rows[1].verdict),
         (Verdict::Slower, Verdict::Faster)
     );
     assert!(rows[0].lower.unwrap().get() > 1.1 && (rows[0].ratio.get() - 1.2).abs() < 0.03);
-    let same = judge(&[pairs(&mut random, 12, 1.0, 0.002)], Method::Paired, 0.02);
+    let same = judge(&[pairs(&mut random, 12, 1.0, 0.002)], Method::Paired, 0.02).0;
     assert_eq!(same[0].verdict, Verdict::Same);
 }
 
 #[test]
 fn a_difference_that_may_be_within_the_margin_is_never_called_slower() {
     let mut random = Random::new(4);
-    let edge = judge(&[pairs(&mut random, 40, 1.02, 0.01)], Method::Paired, 0.02).remove(0);
+    let edge = judge(&[pairs(&mut random, 40, 1.02, 0.01)], Method::Paired, 0.02)
+        .0
+        .remove(0);
     assert!(edge.lower.unwrap().get() > 1.0 && edge.upper.unwrap().get() > 1.02);
     assert_eq!(edge.verdict, Verdict::Inconclusive);
     // However sure it is that there is one.
-    let small = judge(&[pairs(&mut random, 40, 1.005, 0.001)], Method::Paired, 0.02).remove(0);
+    let small = judge(&[pairs(&mut random, 40, 1.005, 0.001)], Method::Paired, 0.02)
+        .0
+        .remove(0);
     assert_eq!((small.verdict, small.p_value.get()), (Verdict::Same, 1.0));
 }
 
@@ -98,7 +106,7 @@ fn a_disturbed_file_needs_a_large_difference() {
         ..pairs(&mut Random::new(5), 12, ratio, 0.01)
     };
     let verdict = |ratio, disturbed, method| {
-        let row = judge(&[sides(ratio, disturbed)], method, 0.02).remove(0);
+        let row = judge(&[sides(ratio, disturbed)], method, 0.02).0.remove(0);
         assert_eq!(row.withheld.is_empty(), row.verdict != Verdict::Inconclusive);
         row.verdict
     };
@@ -122,7 +130,7 @@ fn two_states_that_both_files_saw_are_no_difference() {
         disturbed: disturbed.iter().map(|said| (*said).to_owned()).collect(),
         ..Sides::default()
     };
-    let of = |sides| judge(&[sides], Method::Unpaired, 0.02).remove(0).verdict;
+    let of = |sides| judge(&[sides], Method::Unpaired, 0.02).0.remove(0).verdict;
     assert_eq!(of(sides(&["A: noise"], 495.0)), Verdict::Inconclusive);
     assert_eq!(of(sides(&[], 495.0)), Verdict::Faster, "nothing disturbed them");
     assert_eq!(
@@ -140,12 +148,12 @@ fn too_few_runs_say_how_many_are_needed() {
         b: vec![200.0],
         ..Sides::default()
     };
-    let rows = judge(std::slice::from_ref(&one), Method::Unpaired, 0.02);
+    let rows = judge(std::slice::from_ref(&one), Method::Unpaired, 0.02).0;
     assert_eq!(
         (rows[0].verdict, rows[0].more_runs, rows[0].lower),
         (Verdict::Inconclusive, Some(3), None)
     );
-    let rows = judge(&[one.clone(), one], Method::Paired, 0.02);
+    let rows = judge(&[one.clone(), one], Method::Paired, 0.02).0;
     assert_eq!(rows[0].more_runs, Some(6));
     let nothing = Sides {
         tag: "loss_ratio".into(),
@@ -153,7 +161,7 @@ fn too_few_runs_say_how_many_are_needed() {
         b: vec![0.0],
         ..Sides::default()
     };
-    assert!(judge(&[nothing], Method::Unpaired, 0.02).is_empty());
+    assert!(judge(&[nothing], Method::Unpaired, 0.02).0.is_empty());
 }
 
 fn context(method: Method, margin: f64, rows: usize) -> Context {
@@ -285,7 +293,7 @@ fn a_row_has_what_was_measured() {
         remarks: vec!["A: steal".into()],
         ..Sides::default()
     };
-    let rows = judge(std::slice::from_ref(&sides), Method::Unpaired, 0.02);
+    let rows = judge(std::slice::from_ref(&sides), Method::Unpaired, 0.02).0;
     let [row] = rows.as_slice() else {
         panic!("{rows:?}");
     };
@@ -339,7 +347,7 @@ proptest! {
     ) {
         let method = if paired { Method::Paired } else { Method::Unpaired };
         let sides = Sides { tag: "rtt_p50_ns".into(), a, b, ..Sides::default() };
-        for row in judge(&[sides], method, 0.02) {
+        for row in judge(&[sides], method, 0.02).0 {
             if let (Some(lower), Some(upper)) = (row.lower, row.upper) {
                 prop_assert!(lower <= row.ratio && row.ratio <= upper);
             }

@@ -124,7 +124,7 @@ fn a_row_without_an_interval_says_what_it_needs() {
         answer(&several),
         [
             "B against A, 3 figures: 2 inconclusive, 1 same within 2 %",
-            "1 without an interval, so without a verdict: at least 17 pairs are needed: --pairs 17",
+            "1 without an interval, so without a verdict: at least 6 pairs are needed: --pairs 6",
         ]
     );
     several.rows.remove(0);

@@ -87,6 +87,14 @@ impl Outgoing {
         self.sent - credited.min(self.sent).max(self.written_off) < self.window
     }
 
+    /// The latest message left now: time its acknowledgement, unless another one is timed.
+    #[inline(always)]
+    fn probe(&mut self, ticks: u64) {
+        if self.probe.0 == 0 {
+            self.probe = (self.sent, ticks);
+        }
+    }
+
     #[inline(always)]
     fn note_credit(&mut self, credited: u64, now: u64) {
         if self.probe.0 != 0 && credited >= self.probe.0 {
@@ -154,18 +162,19 @@ pub fn hot_send<P: MessagePort, S: Sender>(
             continue;
         }
         out.sent += 1;
+        if out.pace.is_on() {
+            out.probe(clock.now());
+            pace(link, traffic, out)?;
+        }
         if let Some(now) = batch.one(&mut out.intervals, clock) {
-            if out.probe.0 == 0 {
-                out.probe = (out.sent, now);
+            if !out.pace.is_on() {
+                out.probe(now);
             }
             if both {
                 link.port.poll(traffic)?;
                 out.note_credit(traffic.credited, now);
                 traffic.attend(&mut link.port)?;
             }
-        }
-        if out.pace.is_on() {
-            pace(link, traffic, out)?;
         }
     }
     Ok(())

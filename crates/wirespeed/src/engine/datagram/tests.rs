@@ -9,9 +9,10 @@ use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
 use crate::transport::cancel::CancelReason;
 use crate::transport::port::Post;
 use crate::transport::waiter::Waiter;
+use parking_lot::Mutex;
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender as Channel, TryRecvError, channel};
-use std::sync::{Arc, Mutex};
 use wirespeed_schema::case::Case;
 use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
 use wirespeed_schema::test::{Layout, Stream};
@@ -48,7 +49,7 @@ impl Faulty {
 
     fn deliver(&mut self, message: (u64, Vec<u8>)) {
         if let (phase, super::header::Kind::Data(sequence)) = super::header::decode(0, message.0) {
-            self.delivered.lock().unwrap().push((phase, sequence));
+            self.delivered.lock().push((phase, sequence));
         }
         // A peer that is gone receives nothing, as with datagrams.
         let _ = self.to.send(message);
@@ -167,7 +168,7 @@ const MEASURED: u64 = 3;
 
 /// What `receiver` counted must be what the medium delivered of the `sent` messages.
 fn agrees(sent: u64, delivered: &Log, receiver: &Outcome) {
-    let delivered = delivered.lock().unwrap();
+    let delivered = delivered.lock();
     let (mut seen, mut next, mut reordered, mut duplicates) = (HashSet::new(), 0, 0, 0);
     for &(_, sequence) in delivered.iter().filter(|(phase, _)| *phase == MEASURED) {
         if !seen.insert(sequence) {

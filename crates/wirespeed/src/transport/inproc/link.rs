@@ -5,7 +5,8 @@
 use crate::sync::SharedBytes;
 use crate::transport::ConnectError;
 use crate::transport::local::{Address, Medium, Place, available_memory_bytes};
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// Memory of this process.
 pub struct Heap;
@@ -19,7 +20,7 @@ pub struct Offer(Arc<Shelf>);
 
 impl Drop for Offer {
     fn drop(&mut self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.0.lock() = None;
     }
 }
 
@@ -62,7 +63,7 @@ impl Medium for Heap {
         // was made in `offer`, which left one count for each peer of that rank; peers are distinct and each comes here
         // once for each offer, so the count that is taken over is this rank's own.
         let shelf = unsafe { Arc::from_raw(pointer) };
-        let bytes = shelf.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let bytes = shelf.lock().clone();
         bytes.ok_or_else(|| bad("it gave up before all ranks had connected"))
     }
 }
