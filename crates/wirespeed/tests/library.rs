@@ -98,9 +98,9 @@ fn a_paced_stream_of_few_messages_takes_all_its_intervals() {
         ];
         let outcomes = outcomes(words);
         let sender = &outcomes[0];
-        // To everybody goes a message more, which ends it.
+        // Who all exchange end by a message more to each.
         let messages = 3 + u64::from(name == "am_alltoall");
-        assert_eq!(sender.sent.messages, messages, "{name} over {via}");
+        assert_eq!(sender.sent.messages, messages, "{name} over {via}: {outcomes:?}");
         assert!(
             sender.elapsed_ns > messages * 19_900_000,
             "{name} over {via}: {sender:?}"

@@ -277,7 +277,7 @@ fn hot_exchange<P: MessagePort, S: Sender>(
         for at in 0..mesh.pairs.len() {
             let pair = mesh.pairs[at];
             let wanted = match ending {
-                true => !pair.last_sent,
+                true => last && !pair.last_sent,
                 false => timing.sent < target,
             };
             if !wanted || !timing.is_due(clock) || pair.sent - pair.peer_received >= mesh.window {

@@ -208,7 +208,7 @@ impl ThreadBootstrap {
                 continue;
             };
             shared.moved.wait_for(&mut meeting, Duration::from_micros(200));
-            MutexGuard::unlocked(&mut meeting, || progress());
+            MutexGuard::unlocked(&mut meeting, &mut *progress);
         }
         // Nobody can start the next meeting before all have gone from this one: it needs all who have not left.
         Ok(seen(&meeting.done, color))

@@ -76,7 +76,7 @@ fn ranks_are_started_heard_killed_and_started_again() {
     second.kill();
     assert_eq!(end(&mut second), "its process on h1 was killed by signal 9");
     drop((first, second));
-    assert!(post.shared.known().ranks.is_empty());
+    assert!(post.shared.known.lock().ranks.is_empty());
     for _ in 0..3 {
         let (_, mut again) = shell(&post, "exit 0");
         assert_eq!(end(&mut again), "its process on h1 ended with code 0");
