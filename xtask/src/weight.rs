@@ -14,10 +14,10 @@ const SHOWN: usize = 20;
 /// They may go down; what makes one go up needs a reason.
 const BUDGETS: [(&str, u64); 5] = [
     ("wirespeed", 5_000_000),
-    ("wirespeed_cli", 1_022_000),
-    ("wirespeed_report", 690_000),
+    ("wirespeed_cli", 1_026_000),
+    ("wirespeed_report", 712_000),
     ("wirespeed_byteio", 516_000),
-    ("all", 14_130_000),
+    ("all", 14_240_000),
 ];
 
 /// Code of one crate or one family.
