@@ -91,12 +91,7 @@ fn figure(case: &CaseResult, tag: &str) -> Option<f64> {
 
 fn cite(case: &CaseResult, tag: &str) -> String {
     let value = figure(case, tag).map_or("none".to_owned(), |value| figure_text(tag, value));
-    let options: String = case
-        .case
-        .options
-        .iter()
-        .map(|(name, value)| format!(" {name}={value}"))
-        .collect();
+    let options = case.case.options_text();
     format!("{}{options} {tag} {value}", case.case.label())
 }
 

@@ -26,12 +26,7 @@ pub fn label(input: &Input, several: bool, case: &CaseResult) -> String {
 
 /// The whole name of a case.
 pub(crate) fn label_of(case: &CaseResult) -> String {
-    let options: String = case
-        .case
-        .options
-        .iter()
-        .map(|(name, value)| format!(" {name}={value}"))
-        .collect();
+    let options = case.case.options_text();
     let window = match case.case.test.window() {
         0 | 1 => String::new(),
         window => format!(" window {window}"),

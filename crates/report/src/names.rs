@@ -28,10 +28,7 @@ impl<'a> Names<'a> {
         }
         for group in alike(names.iter().map(|(_, name)| name)) {
             let parameters: Vec<Parameters> = group.iter().map(|at| Parameters::of(names[*at].0)).collect();
-            for (at, more) in group
-                .into_iter()
-                .zip(varying(&parameters.iter().collect::<Vec<_>>()))
-            {
+            for (at, more) in group.into_iter().zip(varying(parameters.iter().collect())) {
                 names[at].1.push_str(&more);
             }
         }
@@ -122,8 +119,8 @@ pub(crate) fn differing(cases: &[&Parameters]) -> Vec<String> {
 
 /// For each of some cases what tells it from the others: ` window 64`; of cases that are the same in everything, the number of
 /// each but the first: ` (2)`.
-pub(crate) fn varying(cases: &[&Parameters]) -> Vec<String> {
-    let names = differing(cases);
+pub(crate) fn varying(cases: Vec<&Parameters>) -> Vec<String> {
+    let names = differing(&cases);
     let value = |case: &Parameters, name: &String| Some(format!(" {name} {}", case.get(name)?));
     let told = |case: &&Parameters| names.iter().filter_map(|name| value(case, name)).collect();
     let mut told: Vec<String> = cases.iter().map(told).collect();

@@ -2,7 +2,7 @@
 
 use super::merged::merged_samples;
 use super::{Metrics, insert, rounded_level};
-use crate::curve::UNLIMITED_PER_S;
+use crate::curve::rate_offered_per_s;
 use crate::stats::{self, LEVEL};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::outcome::SampleKind;
@@ -97,10 +97,7 @@ const SPREAD_OF: [SampleKind; 6] = [
 /// Publish the figures of every kind of sample that `outcomes` hold.
 pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
     // Where nothing was offered, nothing was due.
-    let is_offered = case
-        .test
-        .pace_per_s()
-        .is_some_and(|pace| pace < UNLIMITED_PER_S as f64);
+    let is_offered = rate_offered_per_s(&case.test).is_some();
     let families = FAMILIES
         .iter()
         .filter(|family| is_offered || family.kind != SampleKind::Response);

@@ -269,12 +269,7 @@ impl<'a> Curves<'a> {
 }
 
 fn sweep_name(input: &Input, case: &CaseResult, several: bool) -> String {
-    let options: String = case
-        .case
-        .options
-        .iter()
-        .map(|(name, value)| format!(" {name}={value}"))
-        .collect();
+    let options = case.case.options_text();
     let file = if several {
         format!("{}: ", input.name)
     } else {

@@ -247,7 +247,7 @@ fn add(
 /// Rows of the same name and figure get what their cases differ in: points of a sweep, and what else has one label.
 pub(super) fn tell_apart(sides: &mut [Sides]) {
     for group in alike(sides.iter().map(|side| (&side.label, &side.tag))) {
-        let told = varying(&group.iter().map(|at| &sides[*at].parameters).collect::<Vec<_>>());
+        let told = varying(group.iter().map(|at| &sides[*at].parameters).collect());
         for (at, more) in group.into_iter().zip(told) {
             sides[at].label.push_str(&more);
         }
@@ -271,7 +271,7 @@ fn pair_label(a: &CaseResult, b: &CaseResult) -> String {
         let [own, other] = [a, b].map(Parameters::of);
         let told = match own.asks_the_same(&other) {
             true => return of_a,
-            false => varying(&[&own, &other]),
+            false => varying(vec![&own, &other]),
         };
         return [
             of_a,

@@ -2,6 +2,7 @@
 
 use crate::stats::{LEVEL, Resampling, nested};
 use crate::thresholds::{CARRIED_SHARE_MIN, FIT_RESIDUAL_MAX, KNEE_POINTS_MIN, KNEE_RISE_MIN};
+use wirespeed_schema::Test;
 
 /// One offered rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,6 +23,11 @@ pub struct LoadPoint {
 
 /// Rates that nothing carries stand for "as fast as the window allows": nothing was offered.
 pub const UNLIMITED_PER_S: u64 = 1_000_000_000;
+
+/// The rate that a test offers, unless it stands for one without a limit.
+pub fn rate_offered_per_s(test: &Test) -> Option<f64> {
+    test.pace_per_s().filter(|pace| *pace < UNLIMITED_PER_S as f64)
+}
 
 impl LoadPoint {
     /// Whether the rate is carried. It is not, and the queue grows without end, where too small a share comes through and more

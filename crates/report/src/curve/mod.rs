@@ -11,7 +11,9 @@ pub mod sizes;
 pub mod window;
 
 pub use answers::{answers, bounds};
-pub use load::{Capacity, Knee, LoadPoint, NoKnee, UNLIMITED_PER_S, capacity, carried, knee};
+pub use load::{
+    Capacity, Knee, LoadPoint, NoKnee, UNLIMITED_PER_S, capacity, carried, knee, rate_offered_per_s,
+};
 pub use load_words::load_words;
 pub use plateau::{Plateau, plateau};
 pub use sizes::{Change, Model, Segment, Segments, SizePoint, segments};

@@ -1,6 +1,6 @@
 //! What `sweep` and `load` know beside their cases: sections of the run document.
 
-use super::load::{LoadPoint, UNLIMITED_PER_S, capacity, carried, knee};
+use super::load::{LoadPoint, capacity, carried, knee, rate_offered_per_s};
 use serde::{Deserialize, Serialize};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::order::InOrder;
@@ -154,8 +154,7 @@ impl Section for SweepSection {
 
 /// The rate that was offered, unless it stands for one without a limit.
 pub fn offered_per_s(case: &CaseResult) -> Option<f64> {
-    let pace = case.case.test.pace_per_s();
-    pace.filter(|pace| *pace < UNLIMITED_PER_S as f64)
+    rate_offered_per_s(&case.case.test)
 }
 
 /// A case of a load curve as a point; `None` for the one that was not held back, or without figures.

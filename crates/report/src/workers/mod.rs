@@ -39,9 +39,9 @@ impl WorkersSection {
         let mut section = WorkersSection {
             groups: groups.iter().map(|(_, cases)| group(cases)).collect(),
         };
-        for group in alike(section.groups.clone().iter().map(|group| &group.transport)) {
-            let own: Vec<&Parameters> = group.iter().map(|at| &groups[*at].0).collect();
-            for (at, apart) in group.into_iter().zip(varying(&own)) {
+        for group in alike(groups.iter().map(|(_, cases)| &cases[0].case.transport)) {
+            let told = varying(group.iter().map(|at| &groups[*at].0).collect());
+            for (at, apart) in group.into_iter().zip(told) {
                 section.groups[at].apart = apart;
             }
         }

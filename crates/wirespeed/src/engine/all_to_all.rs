@@ -10,7 +10,7 @@ use super::meter::{Meter, Series, Tally};
 use super::payload::{Check, Sender};
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
-use super::schedule::Schedule;
+use super::schedule::{Schedule, ack_every};
 use super::wired::Wired;
 use crate::clock::Clock;
 use crate::error::MeasureError;
@@ -89,11 +89,7 @@ impl<C: Check> Mesh<C> {
             size: stream.size_bytes as usize,
             checks,
             window: stream.window_msgs,
-            // Of a paced stream each by itself: what comes behind it may take its time.
-            ack_every: match stream.pace_msg_per_s {
-                Some(_) => 1,
-                None => (stream.window_msgs / 2).clamp(1, ACK_EVERY_MAX),
-            },
+            ack_every: ack_every(stream, (stream.window_msgs / 2).clamp(1, ACK_EVERY_MAX)),
             pairs,
             pair_of,
             routed,

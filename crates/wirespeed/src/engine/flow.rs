@@ -3,6 +3,7 @@
 use super::header;
 use super::meter::Tally;
 use super::payload::Check;
+use super::schedule::ack_every;
 use crate::transport::port::OnMessage;
 use std::time::Duration;
 use wirespeed_schema::outcome::{Count, Faults};
@@ -46,13 +47,9 @@ struct Early {
 }
 
 impl<C: Check> Flow<C> {
-    /// Of a stream; of a paced one every message is acknowledged by itself, because each has a moment at which it was
-    /// due.
+    /// Of a stream.
     pub fn new(stream: &Stream, checks: C) -> Self {
-        let ack_every = match stream.pace_msg_per_s {
-            Some(_) => 1,
-            None => (stream.window_msgs / 2).clamp(1, ACK_EVERY_MAX),
-        };
+        let ack_every = ack_every(stream, (stream.window_msgs / 2).clamp(1, ACK_EVERY_MAX));
         Flow::of(stream.size_bytes as usize, ack_every, checks)
     }
 

@@ -4,6 +4,7 @@
 use super::meter::{Meter, Series};
 use super::phases::Phase;
 use wirespeed_schema::outcome::SampleKind;
+use wirespeed_schema::test::Stream;
 
 /// An absolute schedule, which a late message does not shift. Each message has the interval behind it, the last one too: so many
 /// messages a second take a second.
@@ -64,5 +65,14 @@ impl Schedule {
     /// What was recorded, where a stream is paced.
     pub fn responses(self) -> Option<Series> {
         self.responses
+    }
+}
+
+/// Messages that an acknowledgement covers, where that is `unpaced` of a stream without a pace. Of a paced one each has its own:
+/// it has a moment at which it was due, and what comes behind it may take its time.
+pub fn ack_every(stream: &Stream, unpaced: u64) -> u64 {
+    match stream.pace_msg_per_s {
+        Some(_) => 1,
+        None => unpaced,
     }
 }

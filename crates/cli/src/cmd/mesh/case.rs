@@ -85,7 +85,7 @@ pub fn cases(registry: &Registry, plan: &Plan, roster: &Roster) -> Result<Vec<Pr
                 format!(
                     "{}{} works within one process only",
                     case.case.transport,
-                    options_of(&case.case)
+                    case.case.options_text()
                 ),
                 "name a transport between processes: --via shm, unix, tcp",
             ));
@@ -140,12 +140,6 @@ pub fn expected_ns(case: &Case) -> u64 {
         Stop::Iterations { .. } => 500_000_000,
     };
     measured + case.warmup_ns_max.min(100_000_000) + SETUP_NS
-}
-
-/// The transport's options, which may be why it does: ` device=self`.
-fn options_of(case: &Case) -> String {
-    let options = case.options.iter();
-    options.map(|(name, value)| format!(" {name}={value}")).collect()
 }
 
 #[cfg(test)]

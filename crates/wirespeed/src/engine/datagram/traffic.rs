@@ -7,6 +7,7 @@ use super::{Attend, faults_of};
 use crate::engine::header::number;
 use crate::engine::meter::Tally;
 use crate::engine::payload::{Asked, Check};
+use crate::engine::schedule::ack_every;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::outcome::Count;
 use wirespeed_schema::test::Stream;
@@ -52,16 +53,12 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// For payloads of `size` bytes, as `stream` says; of a paced one every message is acknowledged by itself: what comes behind
-    /// it may take its time.
+    /// For payloads of `size` bytes, as `stream` says.
     pub fn new(size: usize, stream: &Stream, checks: Asked) -> Self {
         Traffic {
             size,
             checks,
-            ack_every: match stream.pace_msg_per_s {
-                Some(_) => 1,
-                None => (stream.window_msgs / 4).max(1),
-            },
+            ack_every: ack_every(stream, (stream.window_msgs / 4).max(1)),
             ending: Ending::default(),
             now: Arrivals::new(),
             early: Arrivals::new(),
