@@ -19,6 +19,8 @@ const LETTERS: usize = 32;
 /// A square is another one where a colour differs by more than this, of 255: the edges of letters differ by up to 10 where
 /// the browser draws a column that it holds in a layer of its own.
 const COLOR_MAX: u8 = 30;
+/// A page is drawn up to so many times: on a busy machine the browser may take its picture before the last rows are there.
+const DRAWN_MAX: usize = 4;
 
 /// Mean colours of squares, row by row.
 #[derive(PartialEq)]
@@ -151,7 +153,7 @@ fn pages_look_as_they_did() {
     for (page, path) in [("quick", "documents/quick.json"), ("example", "golden/run.json")] {
         home.write(&format!("{page}.json"), &document(path));
         home.run(&format!("report {page}.json -o {page}.html")).code(0);
-        let drawn = Picture::drawn(&home, &views(&[page]));
+        let mut drawn = Picture::drawn(&home, &views(&[page]));
         if bless {
             drawn.write(&known(page));
         }
@@ -163,7 +165,14 @@ fn pages_look_as_they_did() {
         if known.letters() != drawn.letters() {
             return skip("this browser has other letters than the one that drew the pictures");
         }
-        let found = drawn.differences(&known);
+        let mut found = drawn.differences(&known);
+        for _ in 1..DRAWN_MAX {
+            if found.is_empty() {
+                break;
+            }
+            drawn = Picture::drawn(&home, &views(&[page]));
+            found = drawn.differences(&known);
+        }
         assert!(
             found.is_empty(),
             "{page}.html is drawn otherwise, in {} squares of {SIDE} pixels, among them {:?}; if that is meant, run with \
