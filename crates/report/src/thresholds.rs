@@ -69,6 +69,8 @@ pub(crate) const FINDABLE_RATIO: f64 = 0.8;
 /// More runs than this are not announced: the difference is at the very edge of the margin.
 pub(crate) const MORE_RUNS_MAX: f64 = 1e5;
 
+/// Rates are added where all senders are under way in this share of the time.
+pub(crate) const AT_ONCE_SHARE_MIN: f64 = 0.5;
 /// A path's or medium's limit may be exceeded by so much: it was itself measured, or stated in round numbers.
 pub(crate) const LIMIT_TOLERANCE: f64 = 1.05;
 /// The two ends' times may differ by so much of the longer one.

@@ -79,7 +79,7 @@ pub struct Connection {
     pub far: Option<TcpInfo>,
 }
 
-fn is_zero(number: &u64) -> bool {
+pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 

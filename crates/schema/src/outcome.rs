@@ -152,6 +152,13 @@ pub struct Outcome {
     pub sent: Count,
     /// What it received, warm-up excluded.
     pub received: Count,
+    /// Of that, messages that had come when its time began: a receiver's begins with the first look that finds any.
+    #[serde(default, skip_serializing_if = "crate::byteio::is_zero")]
+    pub received_before_msgs: u64,
+    /// When the measured phase began on the clock of its host, which begins when that starts: to tell whether ranks of one host
+    /// measured at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_ns: Option<u64>,
     /// Faults in what it received.
     #[serde(default)]
     pub faults: Faults,

@@ -177,6 +177,8 @@ fn outcome(rank: u32, role: Role) -> Outcome {
         elapsed_ns: 1,
         sent: Count::default(),
         received: Count::default(),
+        received_before_msgs: 0,
+        began_ns: None,
         faults: Default::default(),
         warmup_operations: 0,
         first_operation_ns: None,

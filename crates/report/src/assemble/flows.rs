@@ -40,7 +40,9 @@ pub struct TakenIn {
 
 impl TakenIn {
     fn by(receiver: &Outcome) -> Self {
-        let before = u64::from(receiver.samples_of(SampleKind::ReceiveInterval).is_some());
+        // Documents before 1.6 do not say how many the first look found: one at least.
+        let is_timed = receiver.samples_of(SampleKind::ReceiveInterval).is_some();
+        let before = receiver.received_before_msgs.max(u64::from(is_timed));
         let Count { messages, bytes } = receiver.received;
         let within = messages.saturating_sub(before);
         TakenIn {

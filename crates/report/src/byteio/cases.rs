@@ -122,6 +122,8 @@ pub fn repetition(case: &Case, run: BulkRun, index: u32) -> Repetition {
         elapsed_ns: run.elapsed_ns,
         sent,
         received,
+        received_before_msgs: 0,
+        began_ns: None,
         faults: Faults {
             corrupt_messages: run.wrong_blocks,
             ..Faults::default()

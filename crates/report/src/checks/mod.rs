@@ -3,6 +3,7 @@
 //! `data` and `laws` check what must hold whatever the machine does; `conditions` and `clock` say what may have
 //! bent the number; `shape` what the samples themselves show. No check may alter a figure.
 
+mod at_once;
 mod clock;
 mod conditions;
 mod data;
@@ -81,6 +82,7 @@ pub(crate) fn remarks(
         clock::check(&mut findings, case, repetition);
         conditions::check(&mut findings, case, repetition);
         generator::check(&mut findings, case, repetition);
+        at_once::check(&mut findings, case, repetition);
         wire::check(&mut findings, case, repetition);
     }
     workers::check(&mut findings, repetitions);

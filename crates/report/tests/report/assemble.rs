@@ -5,7 +5,7 @@ use wirespeed_report::{
     case_result, failed_case, repetition_metrics, run_status, skipped_case, without_outcomes,
 };
 use wirespeed_schema::Test;
-use wirespeed_schema::case::{RankSpec, Role};
+use wirespeed_schema::case::{GroupKind, RankSpec, Role};
 use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
 use wirespeed_schema::run::{CaseStatus, Status};
 use wirespeed_schema::test::{Capability, Layout, Rma};
@@ -70,6 +70,12 @@ fn what_came_before_the_first_mark_is_no_part_of_the_receivers_rate() {
         assert_eq!(value(&metrics, tag), 1.0, "{tag}");
     }
     assert_eq!(value(&metrics, "receiver_bandwidth_bytes_per_s"), 10.0);
+    // The first look may find several: the time is of those that came after them.
+    let mut several = outcomes.clone();
+    several[1].received_before_msgs = 2;
+    let (metrics, _) = repetition_metrics(&three, &several);
+    assert_eq!(value(&metrics, "receiver_rate_msg_per_s"), 0.5);
+    assert_eq!(value(&metrics, "rate_msg_per_s"), 1.0);
     let result = wirespeed_report::repetition(&three, 0, outcomes, 1, 0);
     let result = wirespeed_report::case_result(three, vec![result], &wirespeed_report::Limits::default());
     let codes: Vec<&str> = result.remarks.iter().map(|remark| remark.code.as_str()).collect();
@@ -260,4 +266,41 @@ fn the_worst_case_decides_the_status_of_the_run() {
             .iter()
             .all(|r| r.outcomes.is_empty() && !r.metrics.is_empty())
     );
+}
+
+/// Rates of pairs that ran one after the other make no sum.
+#[test]
+fn pairs_that_were_not_under_way_at_once_are_told() {
+    let of = |began: [Option<u64>; 2], group| {
+        let mut four = case("shm", Test::AmBw(stream(8, 64)), 1000);
+        four.group = group;
+        four.ranks.extend(four.ranks.clone());
+        let pairs = (0..2).flat_map(|pair| {
+            let ends = one_way_stream(8, 1000, 1_000_000_000, 5_000.0);
+            ends.into_iter().map(move |mut end| {
+                (end.rank, end.began_ns) = (end.rank + 2 * pair, began[pair as usize]);
+                end
+            })
+        });
+        let result = wirespeed_report::repetition(&four, 0, pairs.collect(), 1, 0);
+        let result = wirespeed_report::case_result(four, vec![result], &wirespeed_report::Limits::default());
+        let told = result
+            .remarks
+            .into_iter()
+            .find(|remark| remark.code == "not_at_once");
+        told.map(|remark| remark.message)
+    };
+    let second = 1_000_000_000;
+    let processes = GroupKind::Processes;
+    let said = of([Some(second), Some(2 * second)], processes).unwrap();
+    assert!(said.starts_with("all senders were under way in 0 %"), "{said}");
+    assert!(of([Some(second), Some(second + second / 2)], processes).is_some());
+    for (began, group) in [
+        ([Some(second), Some(second + second / 4)], processes),
+        ([Some(second), None], processes),
+        // Hosts have clocks of their own.
+        ([Some(second), Some(3 * second)], GroupKind::Hosts),
+    ] {
+        assert_eq!(of(began, group), None, "{began:?}");
+    }
 }

@@ -57,6 +57,8 @@ pub fn outcome(rank: u32, role: Role, elapsed_ns: u64) -> Outcome {
         elapsed_ns,
         sent: Count::default(),
         received: Count::default(),
+        received_before_msgs: 0,
+        began_ns: None,
         faults: Faults::default(),
         warmup_operations: 100,
         first_operation_ns: None,

@@ -1,16 +1,18 @@
 //! `am_alltoall`: every rank streams to every other one at once, with credits of its own for each.
 //!
-//! Pairs take turns: one message to each that has credits, then a look at what came. Each pair ends like a stream: its
-//! last message is marked, and a rank is done when it has everybody's last message and everybody's last
-//! acknowledgement. Over a relay all pairs share one connection, and headers carry the member's number.
+//! Pairs take turns: one message to each that has credits, then a look at what came. Behind the last message to a peer goes a
+//! marked header that says how many there were, and is no message itself: a rank is done when it has everybody's and
+//! everybody's last acknowledgement. Over a relay all pairs share one connection, and headers carry the member's number.
 
 use super::batch::Batch;
+use super::flow::ACK_EVERY_MAX;
 use super::header;
 use super::meter::{Meter, Series, Tally};
 use super::payload::{Check, Sender};
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
 use super::schedule::{Schedule, ack_every};
+use super::timed::Timed;
 use super::wired::Wired;
 use crate::clock::Clock;
 use crate::error::MeasureError;
@@ -21,8 +23,6 @@ use wirespeed_schema::test::Stream;
 
 /// Most ranks that the address in a header can tell apart.
 const MEMBERS_MAX: usize = 1 << 14;
-/// An acknowledgement comes at least so often.
-const ACK_EVERY_MAX: u64 = 4096;
 
 /// Both directions between this rank and one other.
 #[derive(Clone, Copy, Default)]
@@ -135,6 +135,7 @@ impl<C: Check> Mesh<C> {
             sent: Count::of(messages, self.size),
             received: self.received,
             faults,
+            ..Tally::default()
         }
     }
 }
@@ -157,6 +158,10 @@ impl<C: Check> OnMessage for Mesh<C> {
             pair.peer_received = pair.peer_received.max(number);
             return;
         }
+        if header::is_last(header) {
+            (pair.last_seen, pair.expected) = (true, pair.expected.max(number));
+            return;
+        }
         self.faults.reordered_messages += u64::from(number < pair.expected);
         // The sender filled it by the header that it wrote, with our address.
         let filled_by = match self.routed {
@@ -168,25 +173,17 @@ impl<C: Check> OnMessage for Mesh<C> {
         }
         pair.received += 1;
         pair.expected = pair.expected.max(number + 1);
-        pair.last_seen |= header::is_last(header);
         self.received.messages += 1;
         self.received.bytes += payload.len() as u64;
     }
-}
-
-/// One message in flight whose acknowledgement is timed; `covers` is 0 when none is.
-#[derive(Clone, Copy, Default)]
-struct Stamp {
-    pair: usize,
-    covers: u64,
-    ticks: u64,
 }
 
 /// The timing of what is sent.
 struct Timing {
     intervals: Series,
     acknowledged: Series,
-    stamp: Stamp,
+    /// A message to the pair of this number.
+    timed: (usize, Timed),
     pace: Schedule,
     sent: u64,
     /// When the interval began that the next message ends.
@@ -198,7 +195,7 @@ impl Timing {
         Timing {
             intervals: meter.series(SampleKind::SendInterval),
             acknowledged: meter.series(SampleKind::Acknowledged),
-            stamp: Stamp::default(),
+            timed: Default::default(),
             pace: rank.schedule(stream, meter),
             sent: 0,
             since: 0,
@@ -212,7 +209,7 @@ impl Timing {
     }
 
     fn restart(&mut self) {
-        (self.sent, self.stamp) = (0, Stamp::default());
+        (self.sent, self.timed) = (0, Default::default());
         self.intervals.clear();
         self.acknowledged.clear();
     }
@@ -239,15 +236,30 @@ fn acknowledge<P: MessagePort, C: Check>(link: &mut Wired<P>, mesh: &mut Mesh<C>
 
 #[inline(always)]
 fn note_acknowledgement<C>(mesh: &Mesh<C>, timing: &mut Timing, clock: Clock) {
-    let stamp = timing.stamp;
-    if stamp.covers != 0 && mesh.pairs[stamp.pair].peer_received >= stamp.covers {
-        timing.acknowledged.record(clock.now() - stamp.ticks);
-        timing.stamp.covers = 0;
+    let (pair, timed) = &mut timing.timed;
+    if let Some(ticks) = timed.end(mesh.pairs[*pair].peer_received, || clock.now()) {
+        timing.acknowledged.record(ticks);
     }
 }
 
-/// Send `count` messages in turns; with `last`, end every pair by a marked message and return when all is received and
-/// acknowledged.
+/// Tell everybody who does not know yet how many messages there were; whether anything was sent.
+#[inline(never)]
+fn close<P: MessagePort, C: Check>(link: &mut Wired<P>, mesh: &mut Mesh<C>) -> Result<bool, LinkError> {
+    let mut moved = false;
+    for at in 0..mesh.pairs.len() {
+        let pair = mesh.pairs[at];
+        if pair.last_sent {
+            continue;
+        }
+        let word = mesh.header(&pair, header::data(pair.sent, true));
+        let is_done = link.port.send_short(pair.slot, word, &[])? == Post::Done;
+        mesh.pairs[at].last_sent = is_done;
+        moved |= is_done;
+    }
+    Ok(moved)
+}
+
+/// Send `count` messages in turns; with `last`, say so to every peer and return when all is received and acknowledged.
 #[inline(never)]
 fn hot_exchange<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
@@ -258,49 +270,44 @@ fn hot_exchange<P: MessagePort, S: Sender>(
     (count, last): (u64, bool),
 ) -> Result<(), LinkError> {
     let target = timing.sent + count;
-    let mut ending = false;
     let since = match timing.pace.is_on() {
         true => timing.since,
         false => clock.now(),
     };
     let mut batch = Batch::begin(&timing.intervals, since);
+    // The first message of a batch may be timed, and each one of a paced stream.
+    let mut begins = true;
     loop {
-        ending |= timing.sent >= target;
+        let ending = timing.sent >= target;
         if ending && (!last || mesh.is_over()) && timing.is_due(clock) {
             return Ok(());
         }
-        let mut moved = false;
+        let mut moved = ending && last && close(link, mesh)?;
         for at in 0..mesh.pairs.len() {
             let pair = mesh.pairs[at];
-            let wanted = match ending {
-                true => last && !pair.last_sent,
-                false => timing.sent < target,
-            };
-            if !wanted || !timing.is_due(clock) || pair.sent - pair.peer_received >= mesh.window {
+            let has_credit = pair.sent - pair.peer_received < mesh.window;
+            if timing.sent >= target || !has_credit || !timing.is_due(clock) {
                 continue;
             }
-            let word = mesh.header(&pair, header::data(pair.sent, ending));
+            let timed = begins && !timing.timed.1.is_on();
+            if timed {
+                timing.timed.0 = at;
+                timing.timed.1.begin(pair.sent, || clock.now());
+            }
+            let word = mesh.header(&pair, header::data(pair.sent, false));
             if sender.post(&mut link.port, pair.slot, word)? == Post::Busy {
+                // Another one may go before it.
+                if timed {
+                    timing.timed.1.give_up();
+                }
                 continue;
             }
             moved = true;
             mesh.pairs[at].sent += 1;
             timing.sent += 1;
-            mesh.pairs[at].last_sent |= ending;
-            let now = match ending {
-                true => None,
-                false => batch.one(&mut timing.intervals, clock),
-            };
+            let now = batch.one(&mut timing.intervals, clock);
+            begins = now.is_some() || timing.pace.is_on();
             timing.since = now.unwrap_or(timing.since);
-            // Of a paced stream each is timed, unless another one is.
-            let left = now.or_else(|| timing.pace.is_on().then(|| clock.now()));
-            if let Some(ticks) = left.filter(|_| timing.stamp.covers == 0) {
-                timing.stamp = Stamp {
-                    pair: at,
-                    covers: pair.sent + 1,
-                    ticks,
-                };
-            }
         }
         if moved || timing.pace.is_on() {
             link.port.poll(mesh)?;

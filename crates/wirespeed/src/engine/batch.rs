@@ -58,6 +58,8 @@ pub struct Arrivals {
     /// Mean time a message over batches of arrivals.
     pub intervals: Series,
     first: Option<u64>,
+    /// Messages of the phase up to the first mark, which the time is behind.
+    before: u64,
     last: u64,
     marked: u64,
     /// Messages of the phase with which a batch is complete: the first one begins the first.
@@ -70,6 +72,7 @@ impl Arrivals {
         Arrivals {
             intervals: meter.series_of_means(SampleKind::ReceiveInterval),
             first: None,
+            before: 0,
             last: 0,
             marked: 0,
             due: 1,
@@ -83,7 +86,8 @@ impl Arrivals {
 
     /// A new phase begins.
     pub fn restart(&mut self) {
-        (self.first, self.last, self.marked, self.due) = (None, 0, 0, 1);
+        (self.first, self.before) = (None, 0);
+        (self.last, self.marked, self.due) = (0, 0, 1);
         self.intervals.clear();
     }
 
@@ -106,10 +110,15 @@ impl Arrivals {
             self.intervals
                 .record_mean(now - self.last, received - self.marked);
         } else {
-            self.first = Some(now);
+            (self.first, self.before) = (Some(now), received);
         }
         (self.marked, self.last) = (received, now);
         self.due = received + self.intervals.batch_ops;
+    }
+
+    /// Messages that had come when the time began: several, where the first look found them.
+    pub fn before(&self) -> u64 {
+        self.before
     }
 
     /// Ticks from the first to the last arrival.

@@ -82,11 +82,13 @@ fn measured(rank: &Rank, moved: BulkOutcome, record: &Transfer) -> Measured {
                 corrupt_messages: record.wrong_blocks_count,
                 ..Faults::default()
             },
+            ..Tally::default()
         },
         samples: answers.unwrap_or_default(),
         intervals: moved.intervals,
         peers: Vec::new(),
         disturbance: moved.disturbance,
+        began_ns: None,
     }
 }
 

@@ -108,6 +108,7 @@ impl<C: Check> Flow<C> {
                 bytes: self.received_bytes,
             },
             faults,
+            ..Tally::default()
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A loop runs in segments of some milliseconds. Between two of them, outside every sample, the meter looks at the
 //! clock, the stop condition and the report interval. Inside a segment nothing but counting happens.
 
-use crate::clock::{Clock, Timebase};
+use crate::clock::{Clock, Timebase, monotonic_ns};
 use crate::engine::report::Report;
 use crate::host::Probe;
 use crate::record::Recorder;
@@ -126,6 +126,8 @@ pub struct Tally {
     pub received: Count,
     /// Faults in what was received.
     pub faults: Faults,
+    /// Messages that had been received when the rank's time began, where that is not when the phase did.
+    pub received_before_msgs: u64,
 }
 
 /// Proof that the thread is watched for disturbances: no phase is measured without it.
@@ -146,6 +148,8 @@ pub struct Meter<'a> {
     raw_max: u64,
     /// When the measured phase began; never on a rank that has none.
     started: Option<u64>,
+    /// The same on the clock of the host.
+    began_ns: Option<u64>,
     /// When it was over: nothing behind that is part of an interval.
     ended: Option<u64>,
     interval_started: u64,
@@ -177,6 +181,8 @@ pub struct Measured {
     pub peers: Vec<PeerSamples>,
     /// What disturbed the measured phase.
     pub disturbance: Disturbance,
+    /// When the measured phase began, on the clock of the host.
+    pub began_ns: Option<u64>,
 }
 
 impl<'a> Meter<'a> {
@@ -198,6 +204,7 @@ impl<'a> Meter<'a> {
             report_ticks,
             raw_max: case.raw_samples_max,
             started: None,
+            began_ns: None,
             ended: None,
             interval_started: 0,
             interval_tally: Tally::default(),
@@ -247,14 +254,21 @@ impl<'a> Meter<'a> {
         self.series_of_means(kind).in_batches(batch)
     }
 
-    /// Look at what disturbs this thread from now on. It opens files: before the barrier, not in the phase.
+    /// Look at what disturbs this thread. It opens files: before the barrier.
     pub fn arm(&mut self) -> Armed {
         self.probe = Some(Probe::start(self.cpu));
         Armed(())
     }
 
+    /// The barrier is over, and what disturbed it does not count. It reads files: before ranks settle, not in the phase.
+    pub fn watch(&mut self) {
+        self.probe.iter_mut().for_each(Probe::restart_files);
+    }
+
     /// The measured phase begins.
     pub fn start(&mut self, _: Armed) {
+        self.probe.iter_mut().for_each(Probe::restart_usage);
+        self.began_ns = Some(monotonic_ns());
         let now = self.clock.now();
         (self.started, self.interval_started) = (Some(now), now);
     }
@@ -374,7 +388,8 @@ impl<'a> Meter<'a> {
             self.intervals.push(interval);
         }
         self.interval_tally = self.tally;
-        self.interval_started = self.clock.now();
+        // What reporting takes is a part of the next one: together they are the whole time.
+        self.interval_started = now;
     }
 
     /// The phase is over: the last, shorter interval is reported, the series become samples.
@@ -397,6 +412,7 @@ impl<'a> Meter<'a> {
             intervals: self.intervals,
             peers: Vec::new(),
             disturbance: self.disturbance,
+            began_ns: self.began_ns,
         }
     }
 

@@ -29,6 +29,7 @@ pub(crate) mod report;
 mod schedule;
 mod stream;
 mod tagged;
+mod timed;
 mod train;
 mod volley;
 mod wired;

@@ -231,6 +231,8 @@ impl<'a> Rank<'a> {
             elapsed_ns: self.timebase.to_ns(finished.elapsed_ticks),
             sent: finished.measured.tally.sent,
             received: finished.measured.tally.received,
+            received_before_msgs: finished.measured.tally.received_before_msgs,
+            began_ns: finished.measured.began_ns,
             faults: finished.measured.tally.faults,
             warmup_operations: finished.warmup_operations,
             first_operation_ns: finished.first_operation_ticks.and_then(in_ns),

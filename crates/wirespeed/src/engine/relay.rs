@@ -33,8 +33,9 @@ struct Held {
 /// A flow from one member to another.
 #[derive(Clone, Copy, Default)]
 struct Way {
-    /// Messages up to the marked last one, 0 before it has passed.
-    last: u64,
+    /// How many messages there are, once that has passed.
+    total: Option<u64>,
+    acknowledged: u64,
     done: bool,
 }
 
@@ -96,17 +97,24 @@ impl Store {
         } else {
             header::number(header)
         };
-        if header::is_ack(header) {
+        let is_last = header::is_last(header);
+        let way = if header::is_ack(header) {
             let way = &mut self.ways[to * self.members + from];
-            if !way.done && way.last != 0 && number >= way.last {
-                way.done = true;
-                self.done += 1;
-            }
+            way.acknowledged = way.acknowledged.max(number);
+            way
         } else {
-            self.passed.messages += 1;
-            if header::is_last(header) {
-                self.ways[from * self.members + to].last = number + 1;
+            // Who all exchange mark what says how many there were; others mark the last one.
+            self.passed.messages += u64::from(!(self.addressed && is_last));
+            if !is_last {
+                return;
             }
+            let way = &mut self.ways[from * self.members + to];
+            way.total = Some(number + u64::from(!self.addressed));
+            way
+        };
+        if !way.done && way.total.is_some_and(|total| way.acknowledged >= total) {
+            way.done = true;
+            self.done += 1;
         }
     }
 }

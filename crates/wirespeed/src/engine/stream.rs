@@ -5,26 +5,19 @@
 //! acknowledgement, so its time covers delivery; the receiver's runs from first to last arrival.
 
 use super::batch::{Arrivals, Batch};
-use super::flow::{ACK_EVERY_MAX, Flow};
+use super::flow::Flow;
 use super::header;
 use super::meter::{Meter, Series, Tally};
 use super::payload::{Check, Sender};
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
 use super::schedule::Schedule;
+use super::timed::{Looks, Timed};
 use super::wired::Wired;
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, MessagePort, Post};
 use wirespeed_schema::outcome::{Count, SampleKind};
 use wirespeed_schema::test::Stream;
-
-/// One message in flight whose acknowledgement is timed.
-#[derive(Clone, Copy, Default)]
-struct Stamp {
-    /// Acknowledged count that covers it; 0 when none is under way.
-    covers: u64,
-    ticks: u64,
-}
 
 /// The sending half: how far it got, and its timing.
 pub struct Outgoing {
@@ -34,8 +27,8 @@ pub struct Outgoing {
     sent: u64,
     /// Most messages that were unacknowledged when a batch was done; looked for while windows are huge.
     pub backlog_max: u64,
-    looked: u64,
-    stamp: Stamp,
+    looks: Looks,
+    timed: Timed,
     /// Time of batches of sends.
     pub intervals: Series,
     /// Time from a send to the acknowledgement that covers it.
@@ -51,8 +44,8 @@ impl Outgoing {
             both,
             sent: 0,
             backlog_max: 0,
-            looked: 0,
-            stamp: Stamp::default(),
+            looks: Looks::new(meter.timebase),
+            timed: Timed::default(),
             intervals: meter.series(SampleKind::SendInterval),
             acknowledged: meter.series(SampleKind::Acknowledged),
             pace: rank.schedule(stream, meter),
@@ -60,29 +53,22 @@ impl Outgoing {
     }
 
     fn restart(&mut self, phase: Phase, clock: Clock) {
-        (self.sent, self.stamp) = (0, Stamp::default());
+        (self.sent, self.timed) = (0, Timed::default());
         self.pace.restart(phase, clock.now());
-        (self.backlog_max, self.looked) = (0, 0);
+        self.backlog_max = 0;
         self.intervals.clear();
         self.acknowledged.clear();
     }
 
-    /// The latest message left now: time its acknowledgement, unless another one is timed.
     #[inline(always)]
-    fn stamp(&mut self, ticks: u64) {
-        if self.stamp.covers == 0 {
-            self.stamp = Stamp {
-                covers: self.sent,
-                ticks,
-            };
-        }
+    fn has_room(&self, peer_received: u64) -> bool {
+        self.sent - peer_received < self.window
     }
 
     #[inline(always)]
     fn note_acknowledgement(&mut self, peer_received: u64, clock: Clock) {
-        if self.stamp.covers != 0 && peer_received >= self.stamp.covers {
-            self.acknowledged.record(clock.now() - self.stamp.ticks);
-            self.stamp.covers = 0;
+        if let Some(ticks) = self.timed.end(peer_received, || clock.now()) {
+            self.acknowledged.record(ticks);
         }
         if self.pace.is_on() {
             self.pace.note_answers(peer_received, clock.now());
@@ -116,6 +102,25 @@ fn acknowledge_now<P: MessagePort, C: Check>(
     Ok(())
 }
 
+/// Wait until the window has room. What goes next is then handed over: time its acknowledgement, unless another one is timed.
+#[inline(never)]
+fn await_room<P: MessagePort, C: Check>(
+    link: &mut Wired<P>,
+    flow: &mut Flow<C>,
+    out: &mut Outgoing,
+    clock: Clock,
+) -> Result<(), LinkError> {
+    while !out.has_room(flow.peer_received) {
+        link.port.wait(flow)?;
+        out.note_acknowledgement(flow.peer_received, clock);
+        if out.both {
+            acknowledge(link, flow)?;
+        }
+    }
+    out.timed.begin(out.sent, || clock.now());
+    Ok(())
+}
+
 /// Send `count` messages as fast as window and pace allow. `last`: the final one ends the phase, and the call returns
 /// when everything is acknowledged.
 #[inline(never)]
@@ -130,13 +135,12 @@ pub fn hot_send<P: MessagePort, S: Sender>(
     let both = out.both;
     let target = out.sent + count;
     let mut batch = Batch::begin(&out.intervals, clock.now());
+    if !out.timed.is_on() {
+        await_room(link, flow, out, clock)?;
+    }
     while out.sent < target {
-        while out.sent - flow.peer_received >= out.window {
-            link.port.wait(flow)?;
-            out.note_acknowledgement(flow.peer_received, clock);
-            if both {
-                acknowledge(link, flow)?;
-            }
+        if !out.has_room(flow.peer_received) {
+            await_room(link, flow, out, clock)?;
         }
         let message = header::data(out.sent, last && out.sent + 1 == target);
         let post = link.port.hearing(flow, |port| sender.post(port, 0, message))?;
@@ -150,24 +154,25 @@ pub fn hot_send<P: MessagePort, S: Sender>(
         }
         out.sent += 1;
         if out.pace.is_on() {
-            out.stamp(clock.now());
             pace(link, flow, out, clock)?;
         }
         if let Some(now) = batch.one(&mut out.intervals, clock) {
-            if !out.pace.is_on() {
-                out.stamp(now);
-            }
             // Where the window never holds the sender up, nothing else would see acknowledgements in time.
-            let look = out.sent - out.looked >= ACK_EVERY_MAX;
+            let look = out.looks.is_due(now);
             if both || look {
-                out.looked = out.sent;
                 link.port.poll(flow)?;
                 out.note_acknowledgement(flow.peer_received, clock);
+            }
+            if look {
+                out.looks.looked(now, clock.now());
             }
             if both {
                 acknowledge(link, flow)?;
             }
             out.backlog_max = out.backlog_max.max(out.sent - flow.peer_received);
+            if !out.timed.is_on() && out.sent < target {
+                await_room(link, flow, out, clock)?;
+            }
         }
     }
     match last {
@@ -384,7 +389,10 @@ impl<P: MessagePort, C: Check> Body for Sink<P, C> {
     }
 
     fn tally(&self) -> Tally {
-        self.flow.tally(Count::default())
+        Tally {
+            received_before_msgs: self.arrivals.before(),
+            ..self.flow.tally(Count::default())
+        }
     }
 
     fn series(&mut self) -> Option<&mut Series> {

@@ -9,17 +9,11 @@ use super::payload::Check;
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
 use super::region::{Layout, end_phase};
+use super::timed::Timed;
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, OneSidedPort, Post, Width};
 use core::sync::atomic::Ordering;
 use wirespeed_schema::outcome::{Count, Faults, SampleKind};
-
-/// An operation in flight whose completion is timed.
-#[derive(Clone, Copy, Default)]
-struct Stamp {
-    covers: u64,
-    ticks: u64,
-}
 
 /// The origin of a train of operations.
 pub struct Train<O: Operation> {
@@ -33,7 +27,7 @@ pub struct Train<O: Operation> {
     /// Fetched values and data that were wrong.
     wrong: u64,
     checks: O::Checks,
-    stamp: Stamp,
+    timed: Timed,
     kind: SampleKind,
     /// Time of batches; the completion time itself when only one operation may be outstanding.
     intervals: Series,
@@ -59,7 +53,7 @@ impl<O: Operation> Train<O> {
             verified: 0,
             wrong: 0,
             checks,
-            stamp: Stamp::default(),
+            timed: Timed::default(),
             kind,
             intervals: meter.series(kind),
             completions: meter.series(SampleKind::Completion),
@@ -80,9 +74,8 @@ impl<O: Operation> Train<O> {
         while self.next - link.port.completed() > most {
             link.port.wait()?;
         }
-        if self.stamp.covers != 0 && link.port.completed() >= self.stamp.covers {
-            self.completions.record(clock.now() - self.stamp.ticks);
-            self.stamp.covers = 0;
+        if let Some(ticks) = self.timed.end(link.port.completed(), || clock.now()) {
+            self.completions.record(ticks);
         }
         if self.checks.on() {
             self.verify(&link.port);
@@ -123,7 +116,11 @@ pub fn hot_train<P: OneSidedPort, O: Operation>(
 ) -> Result<(), LinkError> {
     let target = train.next + count;
     let stamped = train.operation.counted() && train.outstanding > 1;
-    let mut batch = Batch::begin(&train.intervals, clock.now());
+    let began = clock.now();
+    if stamped {
+        train.timed.begin(train.next, || began);
+    }
+    let mut batch = Batch::begin(&train.intervals, began);
     while train.next < target {
         while train.operation.post(&mut link.port, train.next)? == Post::Busy {
             link.give_way()?;
@@ -132,14 +129,12 @@ pub fn hot_train<P: OneSidedPort, O: Operation>(
         }
         train.next += 1;
         train.settle(link, train.outstanding - 1, clock)?;
+        // What another step posts is timed from there.
         if let Some(now) = batch.one(&mut train.intervals, clock)
             && stamped
-            && train.stamp.covers == 0
+            && train.next < target
         {
-            train.stamp = Stamp {
-                covers: train.next,
-                ticks: now,
-            };
+            train.timed.begin(train.next, || now);
         }
     }
     if last {
@@ -197,7 +192,7 @@ impl<P: OneSidedPort, O: Operation> Body for Origin<P, O> {
 
     fn begin(&mut self, _: Phase) -> Result<(), LinkError> {
         self.first = self.train.next;
-        self.train.stamp = Stamp::default();
+        self.train.timed.give_up();
         self.train.intervals.clear();
         self.train.completions.clear();
         Ok(())

@@ -177,6 +177,7 @@ impl<P: OneSidedPort, O: Operation> Ends<P, O> {
             sent: both,
             received: both,
             faults: Faults::corrupt(self.volley.wrong),
+            ..Tally::default()
         }
     }
 }

@@ -25,18 +25,24 @@ pub struct Probe {
 impl Probe {
     /// Read the counters of the calling thread. `cpu`: the CPU it is pinned to, whose steal counts; all CPUs otherwise.
     pub fn start(cpu: Option<u32>) -> Self {
-        let sources = Sources::open(cpu);
-        // The files cost system calls of their own: the thread's usage is read last here and first at the end.
-        let from_files = sources.read();
-        let start = Counters {
-            usage: usage(),
-            ..from_files
-        };
-        Probe {
-            sources,
-            start,
+        let mut probe = Probe {
+            sources: Sources::open(cpu),
+            start: Counters::default(),
             not_send: PhantomData,
-        }
+        };
+        probe.restart_files();
+        probe.restart_usage();
+        probe
+    }
+
+    /// What is in files counts from now on. Reading them takes some ten microseconds of the thread: before its own usage.
+    pub fn restart_files(&mut self) {
+        self.start = self.sources.read();
+    }
+
+    /// The thread's own usage counts from now on, at the cost of one system call.
+    pub fn restart_usage(&mut self) {
+        self.start.usage = usage();
     }
 
     /// Differences since the start.
@@ -181,6 +187,18 @@ fn usage() -> Usage {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    /// A run is charged with what it takes itself: not with the reading of these files, nor with what came before.
+    #[test]
+    fn what_comes_before_the_start_is_not_counted() {
+        let mut probe = Probe::start(None);
+        let begin = std::time::Instant::now();
+        while begin.elapsed() < Duration::from_millis(200) {}
+        probe.restart_files();
+        probe.restart_usage();
+        let found = probe.finish();
+        assert!(found.user_ns + found.system_ns < 100_000_000, "{found:?}");
+    }
 
     #[test]
     fn parses_what_the_kernel_writes() {

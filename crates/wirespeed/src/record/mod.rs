@@ -66,14 +66,18 @@ impl Recorder {
         self.pending = NO_BUCKET;
     }
 
-    fn buckets(&self) -> &[u64] {
-        &self.counts[..BUCKETS]
+    /// The buckets that hold anything. The rest of them would be brought into the cache between two parts of a run.
+    fn touched(&self) -> std::ops::Range<usize> {
+        match self.min <= self.max {
+            true => bucket_of(self.min)..bucket_of(self.max) + 1,
+            false => 0..0,
+        }
     }
 
-    /// Samples so far. Adds up all buckets: not for loops.
+    /// Samples so far. Adds up buckets: not for loops.
     pub fn count(&mut self) -> u64 {
         self.settle();
-        self.buckets().iter().sum()
+        self.counts[self.touched()].iter().sum()
     }
 
     /// Largest sample in ticks.
@@ -97,9 +101,9 @@ impl Recorder {
     /// Middle of the bucket that holds the `rank`-th smallest sample.
     fn ticks_at_rank(&self, rank: u64) -> Option<u64> {
         let mut seen = 0;
-        let bucket = self.buckets().iter().position(|&c| {
-            seen += c;
-            c > 0 && seen >= rank
+        let bucket = self.touched().find(|&bucket| {
+            seen += self.counts[bucket];
+            self.counts[bucket] > 0 && seen >= rank
         })?;
         Some(bucket_middle(bucket).clamp(self.min, self.max))
     }
@@ -107,10 +111,8 @@ impl Recorder {
     /// Forget everything; raw samples too.
     pub fn clear(&mut self) {
         self.settle();
-        // Only what was touched: the rest would be brought into the cache, just before a measured phase.
-        if self.min <= self.max {
-            self.counts[bucket_of(self.min)..=bucket_of(self.max)].fill(0);
-        }
+        let touched = self.touched();
+        self.counts[touched].fill(0);
         self.counts[NO_BUCKET] = 0;
         (self.min, self.max, self.sum, self.raw_len) = (u64::MAX, 0, 0, 0);
     }
@@ -119,8 +121,8 @@ impl Recorder {
     pub fn merge(&mut self, other: &mut Recorder) {
         self.settle();
         other.settle();
-        for (mine, theirs) in self.counts.iter_mut().zip(other.buckets()) {
-            *mine += theirs;
+        for bucket in other.touched() {
+            self.counts[bucket] += other.counts[bucket];
         }
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
@@ -146,7 +148,10 @@ impl Recorder {
             buckets: Vec::new(),
             step_ns: Finite::ZERO,
         };
-        for (bucket, &count) in self.buckets().iter().enumerate().filter(|(_, c)| **c > 0) {
+        for (bucket, count) in self.touched().map(|bucket| (bucket, self.counts[bucket])) {
+            if count == 0 {
+                continue;
+            }
             let ps = bucket_middle(bucket) as f64 * ns_per_tick * 1000.0;
             let index = bucket_of(ps.round() as u64) as u32;
             match data.buckets.last_mut() {

@@ -180,6 +180,8 @@ fn outcome(kind: Kind, slices: &[f64]) -> Result<Outcome> {
         elapsed_ns: 0,
         sent: Count::default(),
         received: Count::default(),
+        received_before_msgs: 0,
+        began_ns: None,
         faults: Faults::default(),
         warmup_operations: 0,
         first_operation_ns: None,

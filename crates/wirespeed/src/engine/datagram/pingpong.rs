@@ -77,6 +77,7 @@ impl Replies {
                 bytes: self.bytes,
             },
             faults: faults_of(&self.tracker, self.closed.unwrap_or(0), self.corrupt),
+            ..Tally::default()
         }
     }
 
@@ -352,6 +353,7 @@ impl Requests {
                 bytes: self.bytes,
             },
             faults: faults_of(&self.tracker, self.ending.total.unwrap_or(0), self.corrupt),
+            ..Tally::default()
         }
     }
 }

@@ -21,6 +21,8 @@ const IDLE_RETURN_NS: u64 = 20_000_000;
 pub struct Incoming {
     arrivals: Arrivals,
     silent_since: Option<u64>,
+    /// Messages of the phase when nothing more was there, for the first time since the last of them, and that moment.
+    quiet: (u64, u64),
     /// A source that says nothing for so long is gone.
     silence_ticks: u64,
     idle_ack_ticks: u64,
@@ -35,6 +37,7 @@ impl Incoming {
         Incoming {
             arrivals: Arrivals::new(meter),
             silent_since: None,
+            quiet: (0, 0),
             silence_ticks: Patience::new(timebase).silence_ticks(rank.interval_ticks(stream)),
             idle_ack_ticks: timebase.to_ticks(IDLE_ACK_NS),
             idle_return_ticks: timebase.to_ticks(IDLE_RETURN_NS),
@@ -44,7 +47,25 @@ impl Incoming {
 
     fn restart(&mut self) {
         self.arrivals.restart();
-        self.silent_since = None;
+        (self.silent_since, self.quiet) = (None, (0, 0));
+    }
+
+    #[inline(always)]
+    fn note_quiet(&mut self, received: u64, now: u64) {
+        if received > self.quiet.0 {
+            self.quiet = (received, now);
+        }
+    }
+
+    /// The phase is over with `received` messages. What says so may come long after the last of them, where messages are lost.
+    fn end(&mut self, received: u64) {
+        if received > self.arrivals.marked() {
+            let now = match self.quiet.0 == received {
+                true => self.quiet.1,
+                false => self.clock.now(),
+            };
+            self.arrivals.mark(received, now);
+        }
     }
 }
 
@@ -61,6 +82,7 @@ pub fn hot_receive<P: MessagePort>(
         if link.port.wait(traffic)? == 0 {
             let now = clock.now();
             let silent_ticks = now.saturating_sub(*incoming.silent_since.get_or_insert(now));
+            incoming.note_quiet(traffic.received(), now);
             if silent_ticks < incoming.idle_ack_ticks {
                 continue;
             }
@@ -82,8 +104,8 @@ pub fn hot_receive<P: MessagePort>(
         }
         traffic.attend(&mut link.port)?;
     }
-    if traffic.ending.closed.is_some() && traffic.received() > incoming.arrivals.marked() {
-        incoming.arrivals.mark(traffic.received(), clock.now());
+    if traffic.ending.closed.is_some() {
+        incoming.end(traffic.received());
     }
     Ok(())
 }
@@ -134,7 +156,10 @@ impl<P: MessagePort> Body for Sink<P> {
     }
 
     fn tally(&self) -> Tally {
-        self.traffic.tally(0)
+        Tally {
+            received_before_msgs: self.incoming.arrivals.before(),
+            ..self.traffic.tally(0)
+        }
     }
 
     fn series(&mut self) -> Option<&mut Series> {
@@ -147,5 +172,43 @@ impl<P: MessagePort> Body for Sink<P> {
 
     fn finish(self: Box<Self>) -> Left {
         Left::new(vec![self.incoming.arrivals.intervals], self.link.port.facts())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::example::case;
+    use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
+    use wirespeed_schema::test::{Layout, Test};
+
+    /// Where messages are lost, the word that a phase is over may be lost too, and come long after the last of them.
+    #[test]
+    fn a_receivers_time_ends_with_the_last_message() {
+        let stream = Stream::new(24, Layout::Short, 64);
+        let case = case(Test::AmBw(stream.clone()), 100);
+        let bootstrap = ThreadBootstrap::group(2).remove(0);
+        let rank = Rank::begin(&case, &bootstrap as &dyn Bootstrap).unwrap();
+        let mut report = |_: &wirespeed_schema::outcome::Interval| ();
+        let meter = rank.meter(&mut report);
+        let mut incoming = Incoming::new(&rank, &meter, &stream);
+        let now = meter.clock.now();
+        incoming.arrivals.mark(3, now);
+        for late in [500, 900, 20_000] {
+            incoming.note_quiet(10, now + late);
+        }
+        incoming.end(10);
+        assert_eq!(
+            (incoming.arrivals.before(), incoming.arrivals.elapsed_ticks()),
+            (3, 500)
+        );
+        incoming.restart();
+        incoming.arrivals.mark(1, now);
+        incoming.note_quiet(9, now + 500);
+        incoming.end(10);
+        assert!(
+            incoming.arrivals.elapsed_ticks() != 500,
+            "one more came behind the silence"
+        );
     }
 }

@@ -16,6 +16,7 @@ use crate::engine::payload::Sender;
 use crate::engine::phases::{Body, Left, Phase};
 use crate::engine::rank::Rank;
 use crate::engine::schedule::Schedule;
+use crate::engine::timed::{Looks, Timed};
 use crate::engine::wired::Wired;
 use crate::transport::port::{LinkError, MessagePort, Post};
 use std::time::Duration;
@@ -39,8 +40,8 @@ pub struct Outgoing {
     pub stalls: u64,
     /// How long it waits.
     pub patience: Patience,
-    /// A message whose acknowledgement is timed: the number that covers it (0 for none) and when it was sent.
-    probe: (u64, u64),
+    timed: Timed,
+    looks: Looks,
     /// Time of batches of sends.
     pub intervals: Series,
     /// Time from a send to the acknowledgement that covers it.
@@ -63,7 +64,8 @@ impl Outgoing {
             written_off: 0,
             stalls: 0,
             patience: Patience::new(&rank.timebase),
-            probe: (0, 0),
+            timed: Timed::default(),
+            looks: Looks::new(meter.timebase),
             intervals: meter.series(SampleKind::SendInterval),
             acknowledged: meter.series(SampleKind::Acknowledged),
             pace: rank.schedule(stream, meter),
@@ -75,7 +77,8 @@ impl Outgoing {
     }
 
     fn restart(&mut self, phase: Phase) {
-        (self.sent, self.written_off, self.stalls, self.probe) = (0, 0, 0, (0, 0));
+        (self.sent, self.written_off, self.stalls) = (0, 0, 0);
+        self.timed.give_up();
         (self.began, self.delivered) = (self.clock.now(), None);
         self.pace.restart(phase, self.began);
         self.intervals.clear();
@@ -87,21 +90,11 @@ impl Outgoing {
         self.sent - credited.min(self.sent).max(self.written_off) < self.window
     }
 
-    /// The latest message left now: time its acknowledgement, unless another one is timed.
-    #[inline(always)]
-    fn probe(&mut self, ticks: u64) {
-        if self.probe.0 == 0 {
-            self.probe = (self.sent, ticks);
-        }
-    }
-
     #[inline(always)]
     fn note_credit(&mut self, credited: u64, now: u64) {
-        if self.probe.0 != 0 && credited >= self.probe.0 {
-            let ticks = now.saturating_sub(self.probe.1);
+        if let Some(ticks) = self.timed.end(credited, || now) {
             self.acknowledged.record(ticks);
             self.patience.answered(ticks);
-            self.probe.0 = 0;
         }
         if self.pace.is_on() {
             self.pace.note_answers(credited.min(self.sent), now);
@@ -109,7 +102,8 @@ impl Outgoing {
     }
 }
 
-/// Wait until the window has room, or write off what is in flight.
+/// Wait until the window has room, or write off what is in flight. What goes next is then handed over: time its acknowledgement,
+/// unless another one is timed.
 #[inline(never)]
 fn await_credit<P: MessagePort>(
     link: &mut Wired<P>,
@@ -134,9 +128,10 @@ fn await_credit<P: MessagePort>(
             out.patience.missed(timeout)?;
             out.stalls += 1;
             out.written_off = out.sent;
-            out.probe.0 = 0;
+            out.timed.give_up();
         }
     }
+    out.timed.begin(out.sent, || clock.now());
     Ok(())
 }
 
@@ -152,6 +147,9 @@ pub fn hot_send<P: MessagePort, S: Sender>(
     let (clock, both) = (out.clock, out.both);
     let target = out.sent + count;
     let mut batch = Batch::begin(&out.intervals, clock.now());
+    if !out.timed.is_on() {
+        await_credit(link, traffic, out)?;
+    }
     while out.sent < target {
         if !out.has_credit(traffic.credited) {
             await_credit(link, traffic, out)?;
@@ -163,17 +161,21 @@ pub fn hot_send<P: MessagePort, S: Sender>(
         }
         out.sent += 1;
         if out.pace.is_on() {
-            out.probe(clock.now());
             pace(link, traffic, out)?;
         }
         if let Some(now) = batch.one(&mut out.intervals, clock) {
-            if !out.pace.is_on() {
-                out.probe(now);
+            let look = out.looks.is_due(now);
+            if both || look {
+                link.port.poll(traffic)?;
+                let seen = clock.now();
+                out.note_credit(traffic.credited, seen);
+                out.looks.looked(now, seen);
             }
             if both {
-                link.port.poll(traffic)?;
-                out.note_credit(traffic.credited, now);
                 traffic.attend(&mut link.port)?;
+            }
+            if !out.timed.is_on() && out.sent < target {
+                await_credit(link, traffic, out)?;
             }
         }
     }
@@ -200,8 +202,8 @@ fn pace<P: MessagePort>(
             traffic.attend(&mut link.port)?;
         }
         let left_ns = (due.saturating_sub(clock.now()) as f64 * out.ns_per_tick) as u64;
-        // Not while an acknowledgement is timed: it would be seen on waking.
-        if left_ns > SLEEP_NS_MIN && out.probe.0 == 0 {
+        // Not while an acknowledgement is timed, or the peer waits for one: it would be seen on waking.
+        if left_ns > SLEEP_NS_MIN && !out.timed.is_on() && !both {
             // Timers fire some 50 us late: the rest is spun.
             std::thread::sleep(Duration::from_nanos((left_ns - SLEEP_NS_MIN).min(SLEEP_NS_MAX)));
             link.look()?;

@@ -70,13 +70,18 @@ impl MessagePort for Faulty {
             self.held = Some(message);
             return Ok(Post::Done);
         }
+        // Data overtake data alone: what comes behind the end of a phase is lost, whatever was delivered.
+        let (_, kind) = super::header::decode(0, message.0);
+        let (before, after) = match matches!(kind, super::header::Kind::Data(_)) {
+            true => (None, held),
+            false => (held, None),
+        };
+        before.into_iter().for_each(|held| self.deliver(held));
         if double < self.faults.doubled {
             self.deliver(message.clone());
         }
         self.deliver(message);
-        if let Some(held) = held {
-            self.deliver(held);
-        }
+        after.into_iter().for_each(|held| self.deliver(held));
         Ok(Post::Done)
     }
 

@@ -101,6 +101,7 @@ impl Traffic {
                 self.ending.total.unwrap_or(0),
                 self.now.corrupt,
             ),
+            ..Tally::default()
         }
     }
 

@@ -203,6 +203,7 @@ impl Went {
         body.arm(meter, self.op_ticks);
         let armed = meter.arm();
         meet(rank, &mut || body.progress())?;
+        meter.watch();
         let most = body.settling();
         if most > 0 {
             let op_ns = (self.op_ticks * rank.timebase.ns_per_tick()).max(1.0);
@@ -239,7 +240,9 @@ impl Went {
             while !body.step(u64::MAX, true)? {}
             let wall_ticks = rank.timebase.clock.now() - began;
             self.warmup_operations = body.done();
-            let ticks = body.elapsed_ticks().unwrap_or(wall_ticks) as f64;
+            // The time of a single arrival is none.
+            let timed = body.elapsed_ticks().filter(|ticks| *ticks > 0);
+            let ticks = timed.unwrap_or(wall_ticks) as f64;
             self.op_ticks = ticks / self.warmup_operations.max(1) as f64;
         }
         body.close(Phase::WarmUp)

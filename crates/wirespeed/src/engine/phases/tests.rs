@@ -17,6 +17,8 @@ struct Noted {
     done: u64,
     fails_in: Option<Phase>,
     operation: Duration,
+    /// The thread works for so long before the measured phase.
+    works: Duration,
 }
 
 impl Body for Noted {
@@ -30,6 +32,8 @@ impl Body for Noted {
 
     fn begin(&mut self, phase: Phase) -> Result<(), LinkError> {
         (self.phase, self.done) = (phase, 0);
+        let begin = std::time::Instant::now();
+        while phase == Phase::Measured && begin.elapsed() < self.works {}
         self.log.borrow_mut().push(format!("begin {phase:?}"));
         Ok(())
     }
@@ -73,13 +77,13 @@ impl Body for Noted {
 }
 
 fn driven(fails_in: Option<Phase>) -> (Finished, Vec<String>) {
-    drive_noted(fails_in, Duration::ZERO, [50, 1000])
+    drive_noted(fails_in, [Duration::ZERO; 2], [50, 1000])
 }
 
-/// Of so many operations in the warm-up and in the measured phase.
+/// Of so many operations in the warm-up and in the measured phase, each of which takes `operation`; before it the thread `works`.
 fn drive_noted(
     fails_in: Option<Phase>,
-    operation: Duration,
+    [operation, works]: [Duration; 2],
     [warm_up, measured]: [u64; 2],
 ) -> (Finished, Vec<String>) {
     let mut case = case(pingpong(), measured);
@@ -97,6 +101,7 @@ fn drive_noted(
         done: 0,
         fails_in,
         operation,
+        works,
     };
     let finished = drive(&rank, meter, Box::new(body));
     (finished, log.take())
@@ -127,8 +132,16 @@ fn every_phase_begins_and_closes_once_and_in_order() {
 
 #[test]
 fn long_operations_settle_in_one() {
-    let (_, log) = drive_noted(None, Duration::from_millis(5), [1, 2]);
+    let (_, log) = drive_noted(None, [Duration::from_millis(5), Duration::ZERO], [1, 2]);
     assert!(log.contains(&"close Settle 1".to_owned()), "{log:?}");
+}
+
+#[test]
+fn what_a_rank_does_before_the_measured_phase_is_no_cost_of_it() {
+    let (finished, _) = drive_noted(None, [Duration::ZERO, Duration::from_millis(200)], [1, 1000]);
+    let cost = finished.measured.disturbance;
+    assert!(cost.user_ns + cost.system_ns < 100_000_000, "{cost:?}");
+    assert!(finished.measured.began_ns.is_some());
 }
 
 #[test]
