@@ -230,8 +230,15 @@ impl Installed {
         Some(command)
     }
 
-    /// Run to the end.
+    /// Run to the end. A launcher of the Hydra family whose job ends while it is being started may be killed by a signal before it
+    /// has passed on a word of it: it is asked once more.
     pub fn run(&self, home: &Home, ranks: u32, line: &str) -> Ended {
-        Running::start(self.command(home, ranks, line)).end(crate::deadline::PATIENCE)
+        let once = || Running::start(self.command(home, ranks, line)).end(crate::deadline::PATIENCE);
+        let ended = once();
+        match self.is_hydra() && ended.signal.is_some() && ended.stdout.is_empty() && ended.stderr.is_empty()
+        {
+            true => once(),
+            false => ended,
+        }
     }
 }
