@@ -10,7 +10,7 @@ use crate::link_error::cold_error;
 use crate::link_ring::Ring;
 use core::ffi::c_int;
 use std::time::Duration;
-use wirespeed::sync::SharedBytes;
+use wirespeed::sync::{SharedBytes, copy};
 use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError};
@@ -154,7 +154,7 @@ impl<H: Handle> MessageLink<H> {
     /// Forget sends that are done, in order.
     #[inline(always)]
     fn reclaim(&mut self) -> Result<(), LinkError> {
-        let mut status = Status::default();
+        let mut status = Status::EMPTY;
         while self.sends.under_way > 0 {
             match self.sends.oldest_done(self.envelopes.mpi, &mut status) {
                 Ok(true) => self.sends.forget_first(),
@@ -241,7 +241,7 @@ impl<H: Handle> MessageLink<H> {
     /// Take the oldest envelope, if it has come. Returns whether one was handled or a landing was posted.
     #[inline(always)]
     fn take<O: OnMessage>(&mut self, on: &mut O) -> Result<bool, LinkError> {
-        let mut status = Status::default();
+        let mut status = Status::EMPTY;
         match self.receives.oldest_done(self.envelopes.mpi, &mut status) {
             Ok(true) => {}
             Ok(false) => return Ok(false),
@@ -311,7 +311,7 @@ impl<H: Handle> MessageLink<H> {
 
     /// Hand over the oldest announced payload, if it has come.
     fn land<O: OnMessage>(&mut self, on: &mut O) -> Result<bool, LinkError> {
-        let mut status = Status::default();
+        let mut status = Status::EMPTY;
         match self.landings.oldest_done(self.payloads.mpi, &mut status) {
             Ok(true) => {}
             Ok(false) => return Ok(false),
@@ -340,9 +340,7 @@ impl<H: Handle> MessagePort for MessageLink<H> {
 
     #[inline(always)]
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
-        self.send(peer, WHOLE, header, payload.len(), |room| {
-            room.copy_from_slice(payload)
-        })
+        self.send(peer, WHOLE, header, payload.len(), |room| copy(payload, room))
     }
 
     #[inline(always)]
@@ -368,9 +366,7 @@ impl<H: Handle> MessagePort for MessageLink<H> {
             return Err(LinkError::Unsupported("a range outside of the buffer"));
         };
         let announcement = (len as u64).to_le_bytes();
-        let announced = self.send(peer, ANNOUNCED, header, 8, |room| {
-            room.copy_from_slice(&announcement)
-        })?;
+        let announced = self.send(peer, ANNOUNCED, header, 8, |room| copy(&announcement, room))?;
         if announced == Post::Busy {
             return Ok(Post::Busy);
         }
@@ -399,6 +395,7 @@ impl<H: Handle> MessagePort for MessageLink<H> {
         self.completed
     }
 
+    #[inline(always)]
     fn buffer(&mut self) -> Option<&SharedBytes> {
         self.buffer.as_ref()
     }

@@ -430,10 +430,12 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
         self.waiter.idle_unpaused()
     }
 
+    #[inline(always)]
     fn region(&self) -> &SharedBytes {
         &self.region
     }
 
+    #[inline(always)]
     fn local(&self) -> &SharedBytes {
         &self.local
     }

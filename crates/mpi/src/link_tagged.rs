@@ -352,6 +352,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
 impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT> {
     const SLOW: bool = true;
 
+    #[inline(always)]
     fn buffer(&self) -> &SharedBytes {
         &self.buffer
     }

@@ -227,6 +227,7 @@ impl SimulatedPort {
     }
 
     /// Virtual time until the first message is done; `None` when nothing is under way.
+    #[inline]
     fn ready_in(&mut self) -> Option<u64> {
         let due = self.flights.front()?.due_ns;
         match self.medium {

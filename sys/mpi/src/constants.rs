@@ -30,9 +30,14 @@ impl Family {
 }
 
 /// Memory for one `MPI_Status` of any family (20, 24 or 32 bytes).
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C, align(8))]
 pub struct Status(pub [c_int; 8]);
+
+impl Status {
+    /// Nothing in it yet.
+    pub const EMPTY: Status = Status([0; 8]);
+}
 
 /// Levels of thread support, weakest first; their numbers differ between families.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -194,6 +194,13 @@ fn follow(
                 calls.insert(rules::short(name));
                 None
             }
+            Target::Named(name)
+                if rules::is_own(name) && function == hot && !rules::may_stand_apart(hot, name) =>
+            {
+                Some(format!(
+                    "{name} (so short a function must be a part of the loop: #[inline(always)])"
+                ))
+            }
             Target::Named(name) if rules::is_own(name) && binary.has(name) => {
                 follow(binary, lists, hot, name, seen, calls, faults);
                 None

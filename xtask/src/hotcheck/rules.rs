@@ -20,6 +20,13 @@ const COMMON: [&str; 13] = [
     "core::result::unwrap_failed",
     "[u8]>::copy_within",
 ];
+/// What the standard library makes of plain memory, and leaves without `#[inline]`.
+const PLAIN: [&str; 4] = [
+    "[u8]>::fill",
+    "[u64]>::fill",
+    "core::ptr::swap_nonoverlapping_bytes::",
+    "core::iter::adapters::zip::",
+];
 /// More ways into a panic.
 const BOUNDS: [&str; 4] = [
     "core::slice::index::",
@@ -34,7 +41,7 @@ const PACED_LOOPS: &str = "engine::datagram::";
 /// Sleeping on a word of memory.
 const FUTEX: [&str; 3] = ["syscall", "rustix::thread::futex", "rustix::backend::thread::"];
 /// Moving data through a socket, or waiting for it.
-const SOCKET: [&str; 26] = [
+const SOCKET: [&str; 27] = [
     "send",
     "recv",
     "sendto",
@@ -60,6 +67,7 @@ const SOCKET: [&str; 26] = [
     "io_uring::",
     // Fields that their libraries read without `#[inline]`.
     "socket2::socket::Socket>::as_raw",
+    "socket2::socket::Socket as std::os::fd::owned::AsFd>::as_fd",
     "socket2::sockaddr::SockAddr>::as_socket",
     "libc::unix::linux_like::CMSG_",
 ];
@@ -93,6 +101,50 @@ const EXITS: [&str; 6] = [
     "clock::other_ns",
 ];
 
+/// Ports whose operations take less than a microsecond.
+const FAST: [&str; 3] = ["transport::local::", "transport::null::", "wirespeed_ucx::uct::"];
+/// Functions of the library that loops of such ports call: where a loop waits, begins or ends, where payloads are checked, and
+/// what is too long to stand in a loop. All others must become a part of it.
+const APART: [&str; 37] = [
+    "acknowledge",
+    "acknowledge_now",
+    "await_acknowledgement",
+    "await_room",
+    "close",
+    "deliver",
+    "differs",
+    "drain",
+    "end_phase",
+    "fence",
+    "fill",
+    "fill_marked",
+    "flush",
+    "give_way",
+    "hot_exchange",
+    "keep",
+    "look",
+    "matches",
+    "next",
+    "note_answers",
+    "out_of_order",
+    "pace",
+    "put_control",
+    "put_inline_whole",
+    "ready",
+    "receive_first",
+    "refill",
+    "search",
+    "send_empty",
+    "send_waiting",
+    "send_zcopy",
+    "settle_apart",
+    "sleep",
+    "take_early",
+    "verify",
+    "wait_apart",
+    "wake",
+];
+
 /// The simulated transport: its loops run in virtual time, where nothing costs anything.
 const SIMULATED: &str = "wirespeed_selftest::";
 
@@ -104,6 +156,16 @@ pub fn is_hot(name: &str) -> bool {
 /// Whether the function is a loop's exit, which is not followed.
 pub fn is_exit(name: &str) -> bool {
     last_segment(name).starts_with("cold_") || EXITS.iter().any(|e| without_parameters(name).ends_with(e))
+}
+
+/// Whether `hot` may call `callee`, a function of the library, instead of holding it.
+pub fn may_stand_apart(hot: &str, callee: &str) -> bool {
+    let plain = without_parameters(callee);
+    let mut names = plain
+        .rsplit("::")
+        .filter(|name| !name.starts_with('{') && !name.is_empty());
+    let is_known = |name: &str| APART.contains(&name);
+    !FAST.iter().any(|port| hot.contains(port)) || names.next().is_none_or(is_known)
 }
 
 /// Whether `hot` may call through a pointer.
@@ -153,7 +215,8 @@ impl Lists {
             .filter(|(name, _)| hot.contains(&format!("transport::{name}::")))
             .flat_map(|(_, list)| list.iter().map(String::as_str));
         let of_schedule = PACED.iter().filter(|_| hot.contains(PACED_LOOPS));
-        let everywhere = COMMON.iter().chain(&BOUNDS).chain(of_schedule).copied();
+        let everywhere = COMMON.iter().chain(&PLAIN).chain(&BOUNDS);
+        let everywhere = everywhere.chain(of_schedule).copied();
         everywhere.chain(of_folders).any(|rule| matches(rule, callee))
     }
 
@@ -280,5 +343,20 @@ mod tests {
         assert!(may_call_indirectly(uct) && !may_call_indirectly(SHM));
         assert!(!is_allowed(uct, "malloc") && !is_allowed(uct, "send"));
         assert_eq!(lists.transport(uct), "uct");
+    }
+
+    #[test]
+    fn fast_loops_hold_what_is_short() {
+        let ring = "wirespeed::engine::stream::hot_send::<wirespeed::transport::local::link_messages::RingPort<false>>";
+        let short = "wirespeed::sync::ring::payload_max";
+        assert!(!may_stand_apart(ring, short) && may_stand_apart(SHM, short));
+        assert!(may_stand_apart(
+            ring,
+            "wirespeed::engine::stream::await_room::<a::B>"
+        ));
+        assert!(may_stand_apart(
+            ring,
+            "<a::Consumer<b::C>>::next::<d::E>::{closure#1}"
+        ));
     }
 }

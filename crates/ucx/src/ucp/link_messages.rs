@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ptr::null;
 use std::sync::Arc;
-use wirespeed::sync::SharedBytes;
+use wirespeed::sync::{SharedBytes, copy, put};
 use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError, MessageRunner};
@@ -52,6 +52,8 @@ struct Shared {
     places: Box<[Arriving]>,
     /// Messages that announced themselves and are not fetched yet, and those that are being fetched.
     announced: RefCell<VecDeque<Announced>>,
+    /// Whether there are any, for polls.
+    is_any_announced: Cell<bool>,
     fetched: Cell<usize>,
     fetched_bytes: Cell<usize>,
     /// Where messages are copied once more before they are handed over, if they are.
@@ -163,6 +165,7 @@ fn announce(
         descriptor,
         len,
     });
+    shared.is_any_announced.set(true);
     sys::UCS_INPROGRESS
 }
 
@@ -181,6 +184,7 @@ fn cold_fetch(shared: &Shared, least: usize) -> bool {
         let Some(next) = announced.pop_front() else {
             return false;
         };
+        shared.is_any_announced.set(!announced.is_empty());
         drop(announced);
         let under_way = shared.fetched.get();
         shared.begin_fetch(next.len);
@@ -360,6 +364,7 @@ fn share(
         header_bytes,
         places: Box::default(),
         announced: RefCell::new(VecDeque::with_capacity(places)),
+        is_any_announced: Cell::new(false),
         fetched: Cell::new(0),
         fetched_bytes: Cell::new(0),
         copy: UnsafeCell::new(vec![0; copy_bytes]),
@@ -450,7 +455,7 @@ impl UcpMessages {
     /// Fetch what announced itself: after what arrived was handed over, whose room is then the first that is taken.
     #[inline(always)]
     fn fetch(&self) -> bool {
-        !self.shared.announced.borrow().is_empty() && cold_fetch(&self.shared, self.fetched_least)
+        self.shared.is_any_announced.get() && cold_fetch(&self.shared, self.fetched_least)
     }
 
     #[inline(always)]
@@ -465,7 +470,7 @@ impl UcpMessages {
         let header_bytes = self.shared.header_bytes;
         self.copied.post("ucp_am_send_nbx", |room, parameters| {
             let copy = room.copy(header_bytes + len)?;
-            copy[..HEADER_BYTES].copy_from_slice(&header.to_ne_bytes());
+            put(copy, 0, header.to_ne_bytes());
             pack(&mut copy[header_bytes..]);
             let whole: (*const c_void, usize) = (copy.as_ptr().cast(), copy.len());
             let (header, header_bytes, data, len) =
@@ -491,7 +496,7 @@ impl MessagePort for UcpMessages {
 
     #[inline(always)]
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
-        self.send_copy(peer, header, payload.len(), |room| room.copy_from_slice(payload))
+        self.send_copy(peer, header, payload.len(), |room| copy(payload, room))
     }
 
     #[inline(always)]
@@ -567,6 +572,7 @@ impl MessagePort for UcpMessages {
         self.direct.completed()
     }
 
+    #[inline(always)]
     fn buffer(&mut self) -> Option<&SharedBytes> {
         self.buffer.as_ref()
     }

@@ -10,7 +10,7 @@ use crate::link_status::posted;
 use crate::progress::Progress;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
-use wirespeed::sync::SharedBytes;
+use wirespeed::sync::{SharedBytes, copy, put};
 use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Width};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError, OneSidedRunner};
@@ -159,7 +159,7 @@ impl OneSidedPort for UcpOneSided {
 
     #[inline(always)]
     fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError> {
-        self.put_copy(peer, to, data.len(), |room| room.copy_from_slice(data))
+        self.put_copy(peer, to, data.len(), |room| copy(data, room))
     }
 
     #[inline(always)]
@@ -255,7 +255,7 @@ impl OneSidedPort for UcpOneSided {
                 operand
             };
             let word = room.copy(WORD_BYTES)?;
-            word.copy_from_slice(&first.to_ne_bytes());
+            put(word, 0, first.to_ne_bytes());
             if op != AtomicOp::Add {
                 // UCP swaps what it finds in the reply's place in, and fetches to there. The upper half of a fetched
                 // half-word stays zero (all machines that UCX runs on are little-endian).
@@ -321,10 +321,12 @@ impl OneSidedPort for UcpOneSided {
         self.waiter.idle_unpaused()
     }
 
+    #[inline(always)]
     fn region(&self) -> &SharedBytes {
         &self.region
     }
 
+    #[inline(always)]
     fn local(&self) -> &SharedBytes {
         &self.local
     }

@@ -188,6 +188,7 @@ impl<const DATA: bool> UcpStream<DATA> {
 impl<const DATA: bool> TaggedPort for UcpStream<DATA> {
     const SLOW: bool = true;
 
+    #[inline(always)]
     fn buffer(&self) -> &SharedBytes {
         &self.requests.buffer
     }

@@ -141,6 +141,7 @@ impl UcpTagged {
 impl TaggedPort for UcpTagged {
     const SLOW: bool = true;
 
+    #[inline(always)]
     fn buffer(&self) -> &SharedBytes {
         &self.requests.buffer
     }

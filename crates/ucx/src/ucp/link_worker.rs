@@ -366,6 +366,7 @@ pub fn failed(request: sys::ucs_status_ptr_t) -> Option<sys::ucs_status_t> {
 }
 
 /// As [`wirespeed_ucx_sys::ops`]'s statuses: whether an operation was taken at all.
+#[inline(always)]
 pub fn refused(operation: &'static str, status: sys::ucs_status_t) -> Result<Post, LinkError> {
     match status {
         sys::UCS_ERR_NO_RESOURCE => Ok(Post::Busy),

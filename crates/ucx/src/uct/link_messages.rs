@@ -308,6 +308,7 @@ impl MessagePort for UctMessages {
         len: usize,
         pack: impl FnOnce(&mut [u8]),
     ) -> Result<Post, LinkError> {
+        #[inline(always)]
         fn packer<P: FnOnce(&mut [u8])>(_: &Packing<P>) -> sys::uct_pack_callback_t {
             Some(pack_message::<P>)
         }
@@ -403,6 +404,7 @@ impl MessagePort for UctMessages {
         post
     }
 
+    #[inline(always)]
     fn buffer(&mut self) -> Option<&SharedBytes> {
         self.buffer.as_ref()
     }

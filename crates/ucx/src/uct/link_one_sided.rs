@@ -16,7 +16,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use wirespeed::sync::SharedBytes;
+use wirespeed::sync::{SharedBytes, copy};
 use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Width};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError, OneSidedRunner};
@@ -193,7 +193,7 @@ impl UctOneSided {
             return Err(LinkError::Unsupported("a short put of this size"));
         }
         if data.len() <= self.put_bcopy_max {
-            return self.put_bcopy(peer, to, data.len(), |room| room.copy_from_slice(data));
+            return self.put_bcopy(peer, to, data.len(), |room| copy(data, room));
         }
         let (end, address) = self.target(peer, to, data.len())?;
         let at = self.control_next * CONTROL_BYTES;
@@ -216,6 +216,7 @@ impl UctOneSided {
         Ok(post)
     }
 
+    #[inline(always)]
     fn put_memory(
         &self,
         list: &Completions,
@@ -256,6 +257,7 @@ impl OneSidedPort for UctOneSided {
         len: usize,
         pack: impl FnOnce(&mut [u8]),
     ) -> Result<Post, LinkError> {
+        #[inline(always)]
         fn packer<P: FnOnce(&mut [u8])>(_: &Packing<P>) -> sys::uct_pack_callback_t {
             Some(pack_put::<P>)
         }
@@ -428,10 +430,12 @@ impl OneSidedPort for UctOneSided {
         self.waiter.idle_unpaused()
     }
 
+    #[inline(always)]
     fn region(&self) -> &SharedBytes {
         &self.region
     }
 
+    #[inline(always)]
     fn local(&self) -> &SharedBytes {
         &self.local
     }

@@ -4,6 +4,7 @@
 use super::payload::{self, Check};
 use super::placed::Placed;
 use super::region::Layout;
+use crate::sync::copy;
 use crate::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Width};
 use core::marker::PhantomData;
 
@@ -113,9 +114,7 @@ impl<C: Check> Operation for PutBcopy<C> {
     fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
         renew(self.checks, number, self.data.bytes_mut());
         let data = self.data.bytes();
-        port.put_bcopy(0, self.layout.slot(number), data.len(), |room| {
-            room.copy_from_slice(data)
-        })
+        port.put_bcopy(0, self.layout.slot(number), data.len(), |room| copy(data, room))
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::header;
 use super::placed::Placed;
+use crate::sync::copy;
 use crate::transport::port::{LinkError, MessagePort, Post};
 use wirespeed_schema::test::Layout;
 
@@ -26,8 +27,7 @@ pub fn fill(number: u64, payload: &mut [u8]) {
 /// Fill `part` with the bytes of message `number` from `start` on, a multiple of 8.
 pub fn fill_part(number: u64, start: usize, part: &mut [u8]) {
     for (index, chunk) in (start / 8..).zip(part.chunks_mut(8)) {
-        let bytes = word(number, index as u64).to_le_bytes();
-        chunk.copy_from_slice(&bytes[..chunk.len()]);
+        copy(&word(number, index as u64).to_le_bytes(), chunk);
     }
 }
 
@@ -205,7 +205,7 @@ impl<C: Check> Sender for Bcopy<C> {
             if C::DECIDES && checks.on() {
                 refill(header::number(header), room);
             } else {
-                room.copy_from_slice(payload);
+                copy(payload, room);
             }
         })
     }

@@ -48,10 +48,12 @@ impl Layout {
     }
 
     /// Bytes of all slots.
+    #[inline(always)]
     pub fn data_bytes(&self) -> usize {
         self.size * self.slots
     }
 
+    #[inline(always)]
     fn control(&self, phase: Phase) -> usize {
         (self.data_bytes().div_ceil(LINE) + phase as usize) * LINE
     }

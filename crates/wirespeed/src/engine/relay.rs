@@ -11,6 +11,7 @@ use super::rank::Rank;
 use super::wired::Wired;
 use crate::error::MeasureError;
 use crate::host::zeroed_bytes;
+use crate::sync::copy;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::kinds::Roles;
 use wirespeed_schema::outcome::Count;
@@ -136,7 +137,7 @@ impl OnMessage for Store {
             self.overflow = true;
             return;
         };
-        room.copy_from_slice(payload);
+        copy(payload, room);
         *held = Held {
             to,
             header,

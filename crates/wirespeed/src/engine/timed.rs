@@ -42,6 +42,7 @@ impl Timed {
     }
 
     /// What is in flight is not waited for any more.
+    #[inline(always)]
     pub fn give_up(&mut self) {
         self.covers = 0;
     }
@@ -69,6 +70,7 @@ impl Looks {
     }
 
     /// A look took from `before` to `after`.
+    #[inline(always)]
     pub fn looked(&mut self, before: u64, after: u64) {
         let gap = after.saturating_sub(before).saturating_mul(SHARE_OF_LOOKS);
         self.next = after + gap.min(self.gap_ticks_max);

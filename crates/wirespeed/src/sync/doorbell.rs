@@ -52,6 +52,7 @@ impl Doorbell {
         Doorbell { bytes, flags }
     }
 
+    #[inline(always)]
     fn word(&self) -> &AtomicU32 {
         self.bytes.u32_at(0)
     }

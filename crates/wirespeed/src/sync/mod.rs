@@ -3,9 +3,11 @@
 
 mod atomic;
 mod bytes;
+mod copies;
 mod doorbell;
 pub mod mapping;
 pub mod ring;
 
 pub use bytes::SharedBytes;
+pub use copies::{copy, put, take};
 pub(crate) use doorbell::Doorbell;

@@ -168,23 +168,27 @@ pub trait MessagePort {
 
     /// Send `len` bytes of [`MessagePort::buffer`] from `offset` without a copy by the CPU in user space. They must not
     /// change until counted by [`MessagePort::zcopy_completed`].
+    #[inline(always)]
     fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
         let _ = (peer, header, offset, len);
         Err(LinkError::Unsupported("zcopy"))
     }
 
     /// As `send_short`, gathering the payload from the pieces into which the transport's options cut it.
+    #[inline(always)]
     fn send_shortiov(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
         let _ = (peer, header, payload);
         Err(LinkError::Unsupported("shortiov"))
     }
 
     /// Zero-copy sends completed since connect.
+    #[inline(always)]
     fn zcopy_completed(&self) -> u64 {
         0
     }
 
     /// Registered memory for zero-copy sends, `Needs::buffer_bytes` long. Only where zcopy is offered.
+    #[inline(always)]
     fn buffer(&mut self) -> Option<&SharedBytes> {
         None
     }
@@ -278,6 +282,7 @@ impl Width {
     }
 
     /// In bytes.
+    #[inline(always)]
     pub fn bytes(self) -> usize {
         match self {
             Width::W4 => 4,
@@ -344,6 +349,7 @@ pub trait OneSidedPort {
     ) -> Result<Post, LinkError>;
 
     /// Put `len` bytes of the local memory from `from`; counted by [`OneSidedPort::completed`] when `from` may change.
+    #[inline(always)]
     fn put_zcopy(&mut self, peer: usize, to: usize, from: usize, len: usize) -> Result<Post, LinkError> {
         let _ = (peer, to, from, len);
         Err(LinkError::Unsupported("put_zcopy"))
@@ -354,6 +360,7 @@ pub trait OneSidedPort {
     fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError>;
 
     /// As `get_bcopy`, straight into local memory.
+    #[inline(always)]
     fn get_zcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
         let _ = (peer, from, to, len);
         Err(LinkError::Unsupported("get_zcopy"))

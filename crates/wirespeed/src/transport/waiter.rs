@@ -79,6 +79,7 @@ impl Waiter {
     }
 
     /// The policy.
+    #[inline(always)]
     pub fn policy(&self) -> IdlePolicy {
         self.policy
     }

@@ -306,6 +306,7 @@ struct Halves {
 }
 
 impl Halves {
+    #[inline(always)]
     fn of(count: u64, window: u64) -> Self {
         Halves {
             most: (window / 2).max(1),
@@ -318,6 +319,7 @@ impl Halves {
     }
 
     /// Halves that may be under way.
+    #[inline(always)]
     fn ahead(&self) -> u32 {
         1 + u32::from(self.two)
     }

@@ -94,6 +94,7 @@ impl Places {
         self.base = self.rotation * self.once;
     }
 
+    #[inline(always)]
     fn next(&self) -> usize {
         (self.rotation + 1) % self.rotations
     }

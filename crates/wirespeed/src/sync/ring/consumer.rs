@@ -3,6 +3,7 @@
 //! It must never write into the ring's data.
 
 use super::{LINE, Memory, NEXT_LINE, RingError, WRAP, payload_at, payload_max, record_end, round_up};
+use crate::sync::take;
 
 /// Reads records. One a ring.
 pub struct Consumer<M> {
@@ -63,11 +64,9 @@ impl<M: Memory> Consumer<M> {
         let end = record_end(tail, len);
         // SAFETY: the record lies within the capacity, checked above, and has been published.
         unsafe {
-            let header = self.memory.read(offset + 4, 8, |bytes| {
-                let mut header = [0; 8];
-                header.copy_from_slice(bytes);
-                u64::from_ne_bytes(header)
-            });
+            let header = self
+                .memory
+                .read(offset + 4, 8, |bytes| u64::from_ne_bytes(take(bytes, 0)));
             self.memory
                 .read(offset + (payload_at(tail, len) - tail), len, |payload| {
                     on(header, payload)
@@ -86,6 +85,7 @@ impl<M: Memory> Consumer<M> {
 
     /// Go on at offset 0 of the next lap; returns the commit word there.
     #[cold]
+    #[inline(always)]
     fn wrap(&mut self, offset: usize) -> Result<u32, RingError> {
         if offset == 0 {
             return Err(RingError("a record at the start of the ring says wrap"));
@@ -100,6 +100,7 @@ impl<M: Memory> Consumer<M> {
     }
 
     #[cold]
+    #[inline(always)]
     fn tell(&mut self) {
         // SYNC POINT: room (release half; acquire in Producer::has_room).
         self.memory.set_tail(self.tail);

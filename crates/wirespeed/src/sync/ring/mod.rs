@@ -55,6 +55,7 @@ const NEXT_LINE: u32 = 1 << 31;
 pub struct RingError(pub &'static str);
 
 /// Largest payload that a ring of `capacity` bytes takes.
+#[inline(always)]
 pub const fn payload_max(capacity: usize) -> usize {
     (capacity / 8 * 3).saturating_sub(2 * LINE)
 }

@@ -106,6 +106,7 @@ impl<M: Memory> Producer<M> {
 
     /// Move to offset 0 of the next lap; false when the consumer still is there.
     #[cold]
+    #[inline(always)]
     fn wrap(&mut self) -> Result<bool, RingError> {
         let capacity = self.memory.capacity();
         let start = round_up(self.head, capacity);
@@ -124,6 +125,7 @@ impl<M: Memory> Producer<M> {
 
     /// Look at the consumer's position again: whether everything before `position` may be written.
     #[cold]
+    #[inline(always)]
     fn has_room(&mut self, position: usize) -> Result<bool, RingError> {
         // SYNC POINT: room (acquire half; release in Consumer::next).
         let tail = self.memory.tail();

@@ -8,7 +8,7 @@
 
 use super::below;
 use super::served::{Awaited, Kind, Peer, Reply, Served};
-use crate::sync::SharedBytes;
+use crate::sync::{SharedBytes, put};
 use crate::transport::port::{AtomicOp, Facts, LinkError, MessagePort, OneSidedPort, Post, Width};
 use crate::transport::waiter::Waiter;
 use crate::transport::{
@@ -217,6 +217,7 @@ impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
         Ok(self.note_sent(peer, post))
     }
 
+    #[inline(always)]
     fn put_zcopy(&mut self, _: usize, _: usize, _: usize, _: usize) -> Result<Post, LinkError> {
         Err(LinkError::Unsupported(NO_ZCOPY))
     }
@@ -240,6 +241,7 @@ impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
         Ok(post)
     }
 
+    #[inline(always)]
     fn get_zcopy(&mut self, _: usize, _: usize, _: usize, _: usize) -> Result<Post, LinkError> {
         Err(LinkError::Unsupported(NO_ZCOPY))
     }
@@ -267,8 +269,8 @@ impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
         let awaited = Awaited::Fetch { slot };
         if op == AtomicOp::CompareSwap {
             let mut operands = [0; OPERAND_BYTES];
-            operands[..8].copy_from_slice(&operand);
-            operands[8..].copy_from_slice(&compare.to_le_bytes());
+            put(&mut operands, 0, operand);
+            put(&mut operands, 8, compare.to_le_bytes());
             self.request(peer, header, &operands, awaited)
         } else {
             self.request(peer, header, &operand, awaited)
@@ -325,10 +327,12 @@ impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
         self.after_arrivals()
     }
 
+    #[inline(always)]
     fn region(&self) -> &SharedBytes {
         &self.served.region
     }
 
+    #[inline(always)]
     fn local(&self) -> &SharedBytes {
         &self.served.local
     }

@@ -141,6 +141,7 @@ impl Requests {
         }
     }
 
+    #[inline(always)]
     fn unlink(&mut self, queue: &mut Queue, before: u32, index: u32) {
         let Some(slot) = self.slots.get_mut(index as usize) else {
             return;

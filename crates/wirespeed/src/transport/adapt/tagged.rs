@@ -216,6 +216,7 @@ impl<P: MessagePort> TaggedOver<P> {
 impl<P: MessagePort> TaggedPort for TaggedOver<P> {
     const SLOW: bool = P::SLOW;
 
+    #[inline(always)]
     fn buffer(&self) -> &SharedBytes {
         &self.matching.buffer
     }

@@ -46,6 +46,7 @@ impl Unexpected {
     }
 
     /// Where the bytes of found messages lie.
+    #[inline(always)]
     pub fn memory(&self) -> &SharedBytes {
         &self.memory
     }

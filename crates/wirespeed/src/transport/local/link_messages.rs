@@ -99,6 +99,7 @@ pub struct RingPort<const BLOCK: bool> {
 }
 
 impl From<RingError> for LinkError {
+    #[inline(always)]
     fn from(error: RingError) -> Self {
         LinkError::Corrupt(error.0)
     }
@@ -136,6 +137,7 @@ impl<const BLOCK: bool> RingPort<BLOCK> {
     /// The receiver has caught up with a stream. Looking at once would take the line away from under the sender's
     /// stores, again and again; a moment later there is a batch to take. A ping-pong never comes here.
     #[cold]
+    #[inline(always)]
     fn fall_back(&mut self) {
         for _ in 0..(self.burst / BURST_PER_PAUSE).min(self.pauses_max) {
             core::hint::spin_loop();

@@ -176,10 +176,12 @@ impl OneSidedPort for RegionPort {
         self.waiter.idle()
     }
 
+    #[inline(always)]
     fn region(&self) -> &SharedBytes {
         &self.own
     }
 
+    #[inline(always)]
     fn local(&self) -> &SharedBytes {
         &self.local
     }

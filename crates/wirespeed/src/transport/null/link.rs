@@ -31,6 +31,7 @@ impl MessagePort for NullPort {
         Ok(Post::Done)
     }
 
+    #[inline(always)]
     fn send_bcopy(
         &mut self,
         _: usize,

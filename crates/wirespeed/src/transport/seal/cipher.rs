@@ -5,6 +5,7 @@
 //! number, which counts from 0, is the nonce; it travels before the message in the place of the header.
 
 use super::{Cipher, TAG_BYTES, WORD_BYTES};
+use crate::sync::{copy, put};
 use crate::transport::port::LinkError;
 use ring::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce};
 
@@ -35,7 +36,7 @@ pub struct Pair {
 #[inline(always)]
 fn nonce(number: u64) -> Nonce {
     let mut bytes = [0; NONCE_LEN];
-    bytes[NONCE_LEN - 8..].copy_from_slice(&number.to_be_bytes());
+    put(&mut bytes, NONCE_LEN - 8, number.to_be_bytes());
     Nonce::assume_unique_for_key(bytes)
 }
 
@@ -88,7 +89,7 @@ impl Sealer {
         // Before anything else, so that no number can be used again.
         self.next += 1;
         let (word, rest) = room.split_at_mut(WORD_BYTES);
-        word.copy_from_slice(&header.to_le_bytes());
+        put(word, 0, header.to_le_bytes());
         let payload_bytes = rest.len() - TAG_BYTES;
         pack(&mut rest[..payload_bytes]);
         encrypt(&self.key, number, room);
@@ -120,7 +121,7 @@ impl Opener {
             return Err(MISPLACED);
         }
         let room = scratch.get_mut(..sealed.len()).ok_or(TOO_LONG)?;
-        room.copy_from_slice(sealed);
+        copy(sealed, room);
         if !decrypt(&self.key, number, room) {
             return Err(FORGED);
         }

@@ -6,6 +6,7 @@
 
 use super::cipher::Pair;
 use super::{Cipher, FACT, OVERHEAD_BYTES, agree, sealed_bytes};
+use crate::sync::copy;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use crate::transport::{Connect, ConnectError};
 
@@ -124,7 +125,7 @@ impl<P: MessagePort> MessagePort for Sealed<P> {
 
     #[inline(always)]
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
-        self.send_bcopy(peer, header, payload.len(), |to| to.copy_from_slice(payload))
+        self.send_bcopy(peer, header, payload.len(), |room| copy(payload, room))
     }
 
     #[inline(always)]

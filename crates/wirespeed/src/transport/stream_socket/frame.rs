@@ -8,6 +8,7 @@
 //!
 //! A length is believed only after `check` fits and it is within the limit of the run.
 
+use crate::sync::put;
 use crate::transport::port::LinkError;
 
 /// Bytes before each payload.
@@ -36,9 +37,9 @@ pub fn encode(len: usize, word: u64) -> [u8; HEADER_BYTES] {
     // Ports take no message above `MESSAGE_BYTES_MAX`, which fits.
     let len = len as u32;
     let mut bytes = [0; HEADER_BYTES];
-    bytes[0..4].copy_from_slice(&len.to_le_bytes());
-    bytes[4..8].copy_from_slice(&check_of(len, word).to_le_bytes());
-    bytes[8..16].copy_from_slice(&word.to_le_bytes());
+    put(&mut bytes, 0, len.to_le_bytes());
+    put(&mut bytes, 4, check_of(len, word).to_le_bytes());
+    put(&mut bytes, 8, word.to_le_bytes());
     bytes
 }
 

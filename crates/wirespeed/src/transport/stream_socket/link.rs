@@ -58,6 +58,7 @@ fn iovec(base: *const u8, len: usize) -> libc::iovec {
     }
 }
 
+#[inline(always)]
 fn message(parts: &mut [libc::iovec]) -> libc::msghdr {
     // SAFETY: a zeroed msghdr is a valid one: no name, no parts, no control data.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };

@@ -7,6 +7,7 @@
 use super::inbox::Inbox;
 use super::outbox::Outbox;
 use super::setup::{Describe, Link, Setup};
+use crate::sync::copy;
 use crate::transport::ConnectError;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use crate::transport::waiter::Waiter;
@@ -235,6 +236,7 @@ impl UringPort {
         entered(self.ring.submit())
     }
 
+    #[inline(always)]
     fn is_unsent(&self) -> bool {
         self.peers.iter().any(|p| !p.out.is_empty())
     }
@@ -335,7 +337,7 @@ impl MessagePort for UringPort {
     const SLOW: bool = true;
     #[inline(always)]
     fn send_short(&mut self, slot: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
-        self.send_bcopy(slot, header, payload.len(), |to| to.copy_from_slice(payload))
+        self.send_bcopy(slot, header, payload.len(), |room| copy(payload, room))
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@
 
 use super::frame::{self, HEADER_BYTES};
 use super::inbox::zeroed;
+use crate::sync::put;
 use crate::transport::ConnectError;
 
 /// A send buffer of frames.
@@ -46,7 +47,7 @@ impl Outbox {
     pub fn stage(&mut self, word: u64, len: usize) -> &mut [u8] {
         let frame = self.extend(HEADER_BYTES + len);
         let (head, payload) = frame.split_at_mut(HEADER_BYTES);
-        head.copy_from_slice(&frame::encode(len, word));
+        put(head, 0, frame::encode(len, word));
         payload
     }
 

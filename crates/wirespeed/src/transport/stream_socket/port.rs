@@ -10,7 +10,7 @@ use super::link::{self, PollSet};
 use super::outbox::Outbox;
 use super::setup::{Describe, Link, Setup};
 use super::zerocopy::ZeroCopy;
-use crate::sync::SharedBytes;
+use crate::sync::{SharedBytes, copy};
 use crate::transport::ConnectError;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use crate::transport::waiter::Waiter;
@@ -189,6 +189,7 @@ impl StreamPort {
         })
     }
 
+    #[inline(always)]
     fn is_moving(&self) -> bool {
         self.peers.iter().any(Peer::is_moving)
     }
@@ -323,7 +324,7 @@ impl MessagePort for StreamPort {
             }
             return Ok(Post::Done);
         }
-        peer.out.stage(header, payload.len()).copy_from_slice(payload);
+        copy(payload, peer.out.stage(header, payload.len()));
         peer.push_when_due()
     }
 
@@ -359,11 +360,13 @@ impl MessagePort for StreamPort {
         Ok(Post::Done)
     }
 
+    #[inline(always)]
     fn zcopy_completed(&self) -> u64 {
         let of = |p: &Peer| p.zero.as_ref().map_or(0, |z| z.completed());
         self.peers.iter().map(of).sum()
     }
 
+    #[inline(always)]
     fn buffer(&mut self) -> Option<&SharedBytes> {
         self.buffer.as_ref()
     }

@@ -26,6 +26,7 @@ pub struct Rest {
 
 impl Rest {
     /// The part of the payload that is still to go, as offset and length in the port's buffer.
+    #[inline(always)]
     pub fn payload(&self) -> (usize, usize) {
         let gone = self.taken.saturating_sub(HEADER_BYTES);
         (self.offset + gone, self.len - gone)
@@ -83,6 +84,7 @@ impl ZeroCopy {
     }
 
     /// Messages that the kernel has finished with.
+    #[inline(always)]
     pub fn completed(&self) -> u64 {
         self.completed
     }

@@ -5,6 +5,7 @@
 
 use super::connect::Ends;
 use super::wire::{HEADER_BYTES, Head, Kind, PAYLOAD_BYTES_MAX};
+use crate::sync::put;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use crate::transport::waiter::Waiter;
 use rustix::io::Errno;
@@ -193,7 +194,7 @@ impl MessagePort for UdpPort {
         let Some(datagram) = self.outgoing.get_mut(..HEADER_BYTES + len) else {
             return Err(LinkError::Unsupported("a message larger than the case's"));
         };
-        datagram[..HEADER_BYTES].copy_from_slice(&self.ends.head(peer, header, len));
+        put(datagram, 0, self.ends.head(peer, header, len));
         pack(&mut datagram[HEADER_BYTES..]);
         // Whether the kernel has room is known only now. A message once packed is accepted: it waits here.
         if Self::send(&self.ends, peer, &[IoSlice::new(datagram)])? == Post::Busy {

@@ -5,6 +5,7 @@
 use super::connect::Ends;
 use super::link::{datagram_bytes, link_error};
 use super::wire::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
+use crate::sync::{copy, put};
 use crate::transport::link_errno::last_errno;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use crate::transport::waiter::Waiter;
@@ -109,7 +110,7 @@ impl BatchPort {
         let at = self.queued;
         let head = self.ends.head(peer, value, len);
         let datagram = self.outgoing.datagram(at, HEADER_BYTES + len);
-        datagram[..HEADER_BYTES].copy_from_slice(&head);
+        put(datagram, 0, head);
         pack(&mut datagram[HEADER_BYTES..]);
         self.outgoing.parts[at].iov_len = HEADER_BYTES + len;
         if !self.ends.is_connected() {
@@ -225,7 +226,7 @@ impl MessagePort for BatchPort {
 
     #[inline(always)]
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
-        self.queue(peer, header, payload.len(), |to| to.copy_from_slice(payload))
+        self.queue(peer, header, payload.len(), |room| copy(payload, room))
     }
 
     #[inline(always)]

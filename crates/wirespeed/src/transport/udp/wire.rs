@@ -2,6 +2,7 @@
 //!
 //! Whatever arrives may be forged: decoding must never panic and never accept a length that the datagram does not have.
 
+use crate::sync::{put, take};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Bytes before the payload of every datagram.
@@ -41,11 +42,11 @@ impl Head {
     #[inline(always)]
     pub fn encode(&self, payload_bytes: usize) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
-        bytes[0..4].copy_from_slice(&(self.kind as u32).to_le_bytes());
-        bytes[4..6].copy_from_slice(&(payload_bytes as u16).to_le_bytes());
-        bytes[6..8].copy_from_slice(&self.rank.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.tag.to_le_bytes());
-        bytes[16..24].copy_from_slice(&self.value.to_le_bytes());
+        put(&mut bytes, 0, (self.kind as u32).to_le_bytes());
+        put(&mut bytes, 4, (payload_bytes as u16).to_le_bytes());
+        put(&mut bytes, 6, self.rank.to_le_bytes());
+        put(&mut bytes, 8, self.tag.to_le_bytes());
+        put(&mut bytes, 16, self.value.to_le_bytes());
         bytes
     }
 
@@ -66,18 +67,10 @@ impl Head {
         Some(Head {
             kind,
             rank: u16::from_le_bytes([bytes[6], bytes[7]]),
-            tag: word_at(bytes, 8),
-            value: word_at(bytes, 16),
+            tag: u64::from_le_bytes(take(bytes, 8)),
+            value: u64::from_le_bytes(take(bytes, 16)),
         })
     }
-}
-
-/// The 8-byte word at `at`, which must be within the header.
-#[inline(always)]
-fn word_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_le_bytes(word)
 }
 
 /// The tag that a receiver's token stands for on the wire.
