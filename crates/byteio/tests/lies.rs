@@ -132,6 +132,41 @@ fn outcome(url: Url) -> (Option<String>, bool, u64) {
     (moved.transfer.error, right, moved.transfer.payload_bytes)
 }
 
+/// Bytes of the first version, and of a second one after so many blocks were read.
+fn replaced(content: &[u8], offset: usize, size: usize, count: u32) -> (Vec<u8>, bool) {
+    let mut part = block(content, offset, size).to_vec();
+    if count >= 4 {
+        part.iter_mut().for_each(|byte| *byte ^= 1);
+    }
+    let (content_type, body) = related(&part);
+    (http(&content_type, &body), false)
+}
+
+/// Where a service gives neither tag nor digest, nothing tells that a part is of the version that is there now.
+#[test]
+fn a_part_of_an_unknown_version_is_not_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let mut options = get(lying(replaced), Way::Soap(Mechanism::Mtom));
+    (options.threads, options.depth, options.block_bytes) = (1, 1, 10_000);
+    options.size_bytes = Some(SIZE as u64);
+    options.target = Target::File {
+        path: out.clone(),
+        claim: Claim::New,
+    };
+    let (stop, blocks) = (StopFlag::new(), AtomicU32::new(0));
+    let broken = transfer(&options, &stop, &|step| {
+        if step.bytes > 0 && blocks.fetch_add(1, Ordering::Relaxed) == 3 {
+            stop.request();
+        }
+    });
+    assert_eq!(broken.unwrap().transfer.error.as_deref(), Some("stopped"));
+    let again = transfer(&options, &StopFlag::new(), &|_| ()).unwrap().transfer;
+    assert_eq!((again.error, again.resumed_bytes), (None, 0));
+    let second: Vec<u8> = data(SIZE).iter().map(|byte| byte ^ 1).collect();
+    assert!(std::fs::read(&out).unwrap() == second);
+}
+
 /// Each must end with every right byte.
 fn are_read(framings: &[(&str, Liar)]) {
     for &(name, liar) in framings {

@@ -600,3 +600,41 @@ fn clients_that_stall_lose_their_connection_and_nobody_elses() {
     silent.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     assert!(matches!(silent.read(&mut [0; 10]), Ok(0) | Err(_)));
 }
+
+/// Requests of a bulk stream are 24 bytes, and a client may take its time between them.
+#[test]
+fn requests_of_a_bulk_stream_may_be_far_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("f"), "0123456789").unwrap();
+    let limits = Limits {
+        patience: Duration::from_millis(500),
+        ..Limits::default()
+    };
+    let service = Running::with(folder.path(), false, None, limits);
+    let mut stream = TcpStream::connect(("127.0.0.1", service.port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let upgrade = "GET /f HTTP/1.1\r\nHost: h\r\nUpgrade: wirespeed-bulk/1\r\nConnection: Upgrade\r\n\r\n";
+    stream.write_all(upgrade.as_bytes()).unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        head.push(byte[0]);
+    }
+    assert!(head.starts_with(b"HTTP/1.1 101 "));
+    let mut ask = [0; 24];
+    (ask[0], ask[16]) = (1, 10);
+    // Together they wait for longer than the patience.
+    for _ in 0..8 {
+        std::thread::sleep(Duration::from_millis(100));
+        stream.write_all(&ask).unwrap();
+        let mut answer = [0; 26];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer[16..], b"0123456789");
+    }
+    // What ends it is no answer of HTTP.
+    stream.write_all(&ask[..5]).unwrap();
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    assert_eq!(rest, b"");
+}

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         status = ws_case_set(parameters, words[i][0], words[i][1], &error);
 
     ws_result *result = NULL;
-    ws_rte rte = {&communicator, (uint32_t)rank, (uint32_t)size, WS_PROCESSES, barrier, exchange};
+    ws_rte rte = {&communicator, (uint32_t)rank, (uint32_t)size, WS_PROCESSES, barrier, exchange, NULL};
     if (status == WS_OK)
         status = ws_measure(parameters, &rte, NULL, NULL, NULL, &result, &error);
     ws_summary summary;

@@ -85,7 +85,7 @@ static ws_status run(struct rank *rank, int argc, char **argv)
         status = ws_case_set(parameters, words[i][0], words[i][1], &error);
 
     ws_result *result = NULL;
-    ws_rte rte = {rank, rank->number, RANKS, WS_PROCESSES, barrier, exchange};
+    ws_rte rte = {rank, rank->number, RANKS, WS_PROCESSES, barrier, exchange, NULL};
     if (status == WS_OK)
         status = ws_measure(parameters, &rte, NULL, NULL, NULL, &result, &error);
     ws_summary summary;

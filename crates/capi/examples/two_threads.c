@@ -16,6 +16,8 @@ struct group {
     pthread_cond_t moved;
     unsigned arrived;
     unsigned long generation;
+    int32_t lost;  /* a rank has failed: nobody waits for it */
+    ws_stop *stop; /* of both: the library cancels it when a rank fails */
     size_t sizes[RANKS];
     unsigned char blobs[RANKS][WS_BLOB_BYTES_MAX];
 };
@@ -38,7 +40,7 @@ static int32_t barrier(void *context, ws_progress progress, void *argument)
         group->generation++;
         pthread_cond_broadcast(&group->moved);
     }
-    while (group->generation == generation) {
+    while (group->generation == generation && !group->lost) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 1000000;
@@ -52,8 +54,17 @@ static int32_t barrier(void *context, ws_progress progress, void *argument)
             progress(argument);
         pthread_mutex_lock(&group->lock);
     }
+    int32_t lost = group->lost;
     pthread_mutex_unlock(&group->lock);
-    return 0;
+    return lost;
+}
+
+static void lose(struct group *group)
+{
+    pthread_mutex_lock(&group->lock);
+    group->lost = 1;
+    pthread_cond_broadcast(&group->moved);
+    pthread_mutex_unlock(&group->lock);
 }
 
 static int32_t exchange(void *context, const void *blob, size_t blob_bytes, void *blobs, size_t stride_bytes,
@@ -63,7 +74,8 @@ static int32_t exchange(void *context, const void *blob, size_t blob_bytes, void
     struct group *group = rank->group;
     memcpy(group->blobs[rank->number], blob, blob_bytes);
     group->sizes[rank->number] = blob_bytes;
-    barrier(context, NULL, NULL); /* all have written */
+    if (barrier(context, NULL, NULL) != 0) /* all have written */
+        return 1;
     for (unsigned i = 0; i < RANKS; i++) {
         memcpy((unsigned char *)blobs + i * stride_bytes, group->blobs[i], group->sizes[i]);
         sizes[i] = group->sizes[i];
@@ -81,12 +93,14 @@ static void report(void *context, const ws_interval *interval)
 static void *run(void *argument)
 {
     struct rank *rank = argument;
-    ws_rte rte = {rank, rank->number, RANKS, WS_THREADS, barrier, exchange};
+    ws_rte rte = {rank, rank->number, RANKS, WS_THREADS, barrier, exchange, NULL};
     ws_result *result = NULL;
     ws_error error;
-    rank->status = ws_measure(rank->parameters, &rte, report, rank, NULL, &result, &error);
-    if (rank->status != WS_OK)
+    rank->status = ws_measure(rank->parameters, &rte, report, rank, rank->group->stop, &result, &error);
+    if (rank->status != WS_OK) {
+        lose(rank->group);
         fprintf(stderr, "rank %u: %s\n%s\n", rank->number, error.cause, error.remedy);
+    }
     ws_summary summary;
     double p99_ns;
     if (rank->number == 0 && ws_result_summary(result, &summary) == 0) {
@@ -113,6 +127,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s\n%s\n", error.cause, error.remedy);
             return WS_USAGE;
         }
+    group.stop = ws_stop_new();
     struct rank ranks[RANKS];
     pthread_t threads[RANKS];
     for (unsigned i = 0; i < RANKS; i++) {
@@ -122,6 +137,7 @@ int main(int argc, char **argv)
     }
     for (unsigned i = 0; i < RANKS; i++)
         pthread_join(threads[i], NULL);
+    ws_stop_free(group.stop);
     ws_case_free(parameters);
     return ranks[0].status != WS_OK ? ranks[0].status : ranks[1].status;
 }

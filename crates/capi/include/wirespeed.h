@@ -41,7 +41,7 @@ typedef enum {
     WS_THREADS = 0,
     // Processes of one machine and one user.
     WS_PROCESSES = 1,
-    // Machines.
+    // Machines. Each rank says at which address it is reached.
     WS_HOSTS = 2,
 } ws_group;
 
@@ -94,6 +94,8 @@ typedef struct {
     ws_barrier barrier;
     // Required.
     ws_exchange exchange;
+    // The IP address at which the other ranks reach this one: required for WS_HOSTS; NULL is loopback.
+    const char *address;
 } ws_rte;
 
 // One slice of a running measurement, as this rank sees it.
@@ -191,8 +193,9 @@ ws_stop *ws_stop_new(void);
 // `stop` is NULL or comes from `ws_stop_new` and is not freed yet.
 void ws_stop_request(const ws_stop *stop);
 
-// End at once: every wait returns. Call it on the other ranks when the runtime learns that one is gone: a rank cannot
-// see everywhere that its peer died. Not for signal handlers.
+// End at once: every wait of the library returns. Call it on the other ranks when the runtime learns that one is gone, and let
+// their barrier and exchange return: a rank cannot see everywhere that its peer died. Not for signal handlers. A measurement
+// that fails does this to the stop that it was given, for the sake of ranks that share it: make a new one for the next.
 //
 // Requires:
 // `stop` is NULL or comes from `ws_stop_new` and is not freed yet.

@@ -7,7 +7,7 @@ mod pairs;
 
 use crate::assemble::sleeps;
 use crate::charts::pictures;
-use crate::curve::section::{LoadSection, load_rows, offered_per_s};
+use crate::curve::section::{LoadSection, load_missing, load_rows, offered_per_s};
 use crate::curve::{InUse, load_words};
 use crate::figures::figure_text;
 use crate::interference::words::{answers_with_rows, load_subject};
@@ -27,7 +27,7 @@ use wirespeed_schema::host::Floor;
 use wirespeed_schema::order::InOrder;
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::units::{format_ns, format_size, significant};
+use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
 
 /// One sentence and what it rests on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -380,11 +380,12 @@ fn floor(_: &Run, cases: &Cases) -> Vec<Sentence> {
 fn curves(run: &Run, cases: &Cases) -> Vec<Sentence> {
     let mut found = Vec::new();
     if let Some(section) = run.sections.get::<LoadSection>() {
-        let rows = load_rows(&undisturbed(run));
-        let most = figure_text("rate_msg_per_s", section.most_msg_per_s.get());
+        let shown = undisturbed(run);
+        let rows = load_rows(&shown);
+        let most = format_rate(section.most_msg_per_s.get(), section.offers.unit());
         // One is about the window alone, the others about what was offered.
         let alone = format!("The path carries {most}");
-        let words = load_words(&section, &rows).into_iter();
+        let words = load_words(&section, &rows, load_missing(&shown)).into_iter();
         found.extend(words.map(|text| Sentence {
             rule: "load",
             evidence: vec![match text.starts_with(&alone) {

@@ -17,6 +17,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use wirespeed_control::{Failure, RankProgram};
 use wirespeed_schema::Finite;
+use wirespeed_schema::order::InOrder as _;
 
 /// What enforces where Slurm does.
 const SLURM: &str = "Slurm";
@@ -52,6 +53,31 @@ impl Free {
     }
 }
 
+/// The CPUs of this host, with how many computations each was given to.
+#[derive(Debug)]
+struct Cpus(Vec<(u32, u32)>);
+
+impl Cpus {
+    /// The `count` that the fewest computations have (at least one CPU), and whether all of them were free.
+    fn take(&mut self, count: usize) -> (Vec<u32>, bool) {
+        self.0.order_by_key(|(cpu, users)| (*users, *cpu));
+        let chosen = self.0.iter_mut().take(count.max(1));
+        let (mut cpus, mut were_free) = (Vec::new(), true);
+        for (cpu, users) in chosen {
+            were_free &= *users == 0;
+            *users += 1;
+            cpus.push(*cpu);
+        }
+        cpus.sort_unstable();
+        (cpus, were_free)
+    }
+
+    fn give(&mut self, cpus: &[u32]) {
+        let given = self.0.iter_mut().filter(|(cpu, _)| cpus.contains(cpu));
+        given.for_each(|(_, users)| *users = users.saturating_sub(1));
+    }
+}
+
 /// A host on which computations can be started.
 #[derive(Debug)]
 pub struct Node {
@@ -59,6 +85,7 @@ pub struct Node {
     program: RankProgram,
     roots: Roots,
     free: Arc<Mutex<Free>>,
+    cpus: Arc<Mutex<Cpus>>,
     /// Slurm has placed us and set the resources aside.
     in_slurm: bool,
 }
@@ -66,8 +93,9 @@ pub struct Node {
 impl Node {
     /// This host under `name`; `program` becomes a computation (`wirespeed __computation`).
     pub fn new(name: impl Into<String>, program: RankProgram) -> Self {
+        let cpus = wirespeed::host::allowed_cpus();
         let free = Free {
-            cores: wirespeed::host::allowed_cpus().len() as f64,
+            cores: cpus.len() as f64,
             memory_bytes: wirespeed::host::available_bytes(),
         };
         Node {
@@ -75,6 +103,7 @@ impl Node {
             program,
             roots: Roots::find(),
             free: Arc::new(Mutex::new(free)),
+            cpus: Arc::new(Mutex::new(Cpus(cpus.into_iter().map(|cpu| (cpu, 0)).collect()))),
             in_slurm: false,
         }
     }
@@ -105,7 +134,7 @@ impl Node {
 
     /// Start a computation; on return it runs, but is not ready yet. What does not fit is refused.
     pub fn start(&self, what: &Computation, work: Work) -> Result<Running, Failure> {
-        let set_aside = self.set_aside(&what.resources)?;
+        let mut set_aside = self.set_aside(&what.resources)?;
         let launched = self.launch(what);
         let (child, channel, talk) = launched.map_err(|e| {
             crate::failed(
@@ -120,7 +149,7 @@ impl Node {
         };
         let mut group = Group::make(&self.roots, cores, what.resources.memory_bytes, held);
         group.hold(child.id());
-        let (granted, cpus) = granted(&what.resources, &group, held);
+        let (granted, cpus) = granted(&mut set_aside, &group, held);
         let be = Order::Be {
             work: work.clone(),
             cpus,
@@ -147,6 +176,8 @@ impl Node {
         Ok(SetAside {
             free: self.free.clone(),
             resources: *resources,
+            cpus: self.cpus.clone(),
+            given: Vec::new(),
         })
     }
 
@@ -191,7 +222,8 @@ pub(crate) fn too_much(resources: &Resources, nodes: &[(&str, Free)]) -> Failure
 }
 
 /// What is enforced by the group, and the CPUs where affinity must do.
-fn granted(asked: &Resources, group: &Group, held: Held) -> (Granted, Option<Vec<u32>>) {
+fn granted(set_aside: &mut SetAside, group: &Group, held: Held) -> (Granted, Option<Vec<u32>>) {
+    let asked = set_aside.resources;
     let nothing = || "nothing".to_owned();
     let mut granted = Granted {
         cores_by: nothing(),
@@ -219,11 +251,15 @@ fn granted(asked: &Resources, group: &Group, held: Held) -> (Granted, Option<Vec
         return (granted, None);
     }
     let cpus = asked.cores.map(|cores| {
-        let allowed = wirespeed::host::allowed_cpus();
-        let count = (cores.get().ceil() as usize).clamp(1, allowed.len().max(1));
-        granted.cores = Finite::maybe(count as f64);
+        let (cpus, were_free) = set_aside.take_cpus(cores.get().ceil() as usize);
+        granted.cores = Finite::maybe(cpus.len() as f64);
         granted.cores_by = "affinity".to_owned();
-        allowed[..count.min(allowed.len())].to_vec()
+        if !were_free {
+            let shared =
+                "cores: its CPUs are shared with other computations, which together asked for parts of cores";
+            granted.refusals.push(shared.to_owned());
+        }
+        cpus
     });
     (granted, cpus)
 }
@@ -233,11 +269,43 @@ fn granted(asked: &Resources, group: &Group, held: Held) -> (Granted, Option<Vec
 pub(crate) struct SetAside {
     free: Arc<Mutex<Free>>,
     resources: Resources,
+    cpus: Arc<Mutex<Cpus>>,
+    /// CPUs of its own, where affinity is what enforces its cores.
+    given: Vec<u32>,
+}
+
+impl SetAside {
+    /// CPUs for the computation, and whether nobody else has them.
+    fn take_cpus(&mut self, count: usize) -> (Vec<u32>, bool) {
+        let (cpus, were_free) = self.cpus.lock().take(count);
+        self.given.clone_from(&cpus);
+        (cpus, were_free)
+    }
 }
 
 impl Drop for SetAside {
     fn drop(&mut self) {
-        let mut free = self.free.lock();
-        free.give(&self.resources);
+        self.cpus.lock().give(&self.given);
+        self.free.lock().give(&self.resources);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn computations_have_cpus_of_their_own_while_there_are_any() {
+        let mut cpus = Cpus(vec![(2, 0), (3, 0), (5, 0)]);
+        let (first, own) = cpus.take(1);
+        assert_eq!((first.as_slice(), own), (&[2][..], true));
+        assert_eq!(cpus.take(2), (vec![3, 5], true));
+        assert_eq!(cpus.take(1), (vec![2], false));
+        cpus.give(&[3, 5]);
+        cpus.give(&first);
+        assert_eq!(cpus.take(2), (vec![3, 5], true));
+        // No more than there are, and never none.
+        assert_eq!(cpus.take(9).0, [2, 3, 5]);
+        assert_eq!(cpus.take(0).0.len(), 1);
     }
 }

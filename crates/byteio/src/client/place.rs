@@ -154,7 +154,9 @@ impl Place {
             ),
             _ => failed("write", path, &e),
         })?;
-        let resumes = claim == Claim::New && was_there && journal::path_of(&names.whole).exists();
+        // Without a tag and without digests nothing tells that the blocks are of the version that is there now.
+        let is_known = subject.tag.is_some() || !subject.digest.is_empty();
+        let resumes = claim == Claim::New && was_there && is_known && journal::path_of(&names.whole).exists();
         let filled = filled(&names, &file, (subject, stop), (resumes, maps));
         if filled.is_err() && !resumes {
             names.forget();

@@ -61,7 +61,23 @@ pub(super) fn serve(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::
     let accepted =
         format!("HTTP/1.1 101 Switching Protocols\r\nUpgrade: {PROTOCOL}\r\nConnection: Upgrade\r\n\r\n");
     reader.get_mut().write_all(accepted.as_bytes())?;
-    while !reader.fill_buf()?.is_empty() {
+    // Whatever ends it from here on, no HTTP may be said into the stream.
+    requests(shared, reader, (asked, &target), write).map_err(|_| io::ErrorKind::ConnectionAborted.into())
+}
+
+fn requests(
+    shared: &Shared,
+    reader: &mut Reader,
+    (asked, target): (&Asked, &Target),
+    write: bool,
+) -> io::Result<After> {
+    loop {
+        // Requests are few bytes and may be far apart: the time between them is not that of slow data.
+        let begun = !reader.buffer().is_empty();
+        reader.get_mut().awaits(begun);
+        if reader.fill_buf()?.is_empty() {
+            return Ok(After::Close);
+        }
         let mut ask = [0; ASK_BYTES];
         reader.read_exact(&mut ask)?;
         let number = |at: usize| {
@@ -71,7 +87,7 @@ pub(super) fn serve(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::
         };
         match ask[0] {
             READ => {
-                let file = match &target {
+                let file = match target {
                     Target::Read(file) => Ok(file.try_clone()?),
                     Target::Stage(stage) => Ok(stage.file.try_clone()?),
                     Target::Resource => shared.root.resource(&asked.path, Access::Read),
@@ -81,7 +97,7 @@ pub(super) fn serve(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::
                     Err(_) => answer(reader, REFUSED, 0, false)?,
                 }
             }
-            WRITE if write => take(shared, reader, (asked, &target), number(8), number(16))?,
+            WRITE if write => take(shared, reader, (asked, target), number(8), number(16))?,
             INFO => {
                 let info = serde_json::json!(crate::sys::tcp_info(reader.get_ref().socket())).to_string();
                 answer(reader, WHOLE, info.len() as u64, true)?;
@@ -93,7 +109,6 @@ pub(super) fn serve(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::
             }
         }
     }
-    Ok(After::Close)
 }
 
 fn answer(reader: &mut Reader, status: u8, size_bytes: u64, more: bool) -> io::Result<()> {

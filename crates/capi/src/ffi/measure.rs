@@ -69,8 +69,9 @@ pub unsafe extern "C" fn ws_stop_request(stop: *const ws_stop) {
     }
 }
 
-/// End at once: every wait returns. Call it on the other ranks when the runtime learns that one is gone: a rank cannot
-/// see everywhere that its peer died. Not for signal handlers.
+/// End at once: every wait of the library returns. Call it on the other ranks when the runtime learns that one is gone, and let
+/// their barrier and exchange return: a rank cannot see everywhere that its peer died. Not for signal handlers. A measurement
+/// that fails does this to the stop that it was given, for the sake of ranks that share it: make a new one for the next.
 ///
 /// # Safety
 /// `stop` is NULL or comes from `ws_stop_new` and is not freed yet.
@@ -122,7 +123,8 @@ pub unsafe extern "C" fn ws_measure(
         let given = given.ok_or_else(|| Problem::usage("the case is NULL", "use ws_case_new"))?;
         let rte = rte.ok_or_else(|| Problem::usage("the runtime is NULL", "give a ws_rte"))?;
         let cancel = stop.map(|stop| stop.cancel.clone()).unwrap_or_default();
-        let runtime = Runtime::new(rte, cancel)
+        // SAFETY: the caller's promise.
+        let runtime = unsafe { Runtime::new(rte, cancel) }
             .map_err(|why| Problem::usage(why, "set rank, size, group, barrier and exchange"))?;
         let registry = crate::registry();
         let case = given.words.case(&registry, runtime.group, rte.size)?;

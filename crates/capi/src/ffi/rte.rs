@@ -1,6 +1,7 @@
 //! The caller's runtime: how its ranks meet.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
+use std::net::{IpAddr, Ipv4Addr};
 use wirespeed::schema::case::GroupKind;
 use wirespeed::transport::bootstrap::BLOB_BYTES_MAX;
 use wirespeed::{Bootstrap, BootstrapError, Cancel};
@@ -17,7 +18,7 @@ pub enum ws_group {
     WS_THREADS = 0,
     /// Processes of one machine and one user.
     WS_PROCESSES = 1,
-    /// Machines.
+    /// Machines. Each rank says at which address it is reached.
     WS_HOSTS = 2,
 }
 
@@ -71,6 +72,8 @@ pub struct ws_rte {
     pub barrier: ws_barrier,
     /// Required.
     pub exchange: ws_exchange,
+    /// The IP address at which the other ranks reach this one: required for WS_HOSTS; NULL is loopback.
+    pub address: *const c_char,
 }
 
 type Barrier = extern "C" fn(*mut c_void, ws_progress, *mut c_void) -> i32;
@@ -85,20 +88,36 @@ pub struct Runtime {
     pub group: GroupKind,
     barrier: Barrier,
     exchange: Exchange,
+    address: IpAddr,
     cancel: Cancel,
 }
 
 impl Runtime {
     /// `rte`, with both callbacks; what is wrong with it otherwise.
-    pub fn new(rte: &ws_rte, cancel: Cancel) -> Result<Self, &'static str> {
+    ///
+    /// # Safety
+    /// The address is NULL or ends with a zero.
+    pub unsafe fn new(rte: &ws_rte, cancel: Cancel) -> Result<Self, &'static str> {
         if rte.rank >= rte.size {
             return Err("the runtime's rank is not below its size");
         }
+        let group = group_of(rte.group).ok_or("the runtime's group is none of ws_group")?;
+        let address = match rte.address.is_null() {
+            true if group == GroupKind::Hosts => return Err("the runtime spans machines and has no address"),
+            true => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            false => {
+                // SAFETY: the caller's promise.
+                let text = unsafe { CStr::from_ptr(rte.address) }.to_str().ok();
+                text.and_then(|text| text.parse().ok())
+                    .ok_or("the runtime's address is no IP address")?
+            }
+        };
         Ok(Runtime {
             context: rte.context,
             rank: rte.rank,
             size: rte.size,
-            group: group_of(rte.group).ok_or("the runtime's group is none of ws_group")?,
+            group,
+            address,
             barrier: rte.barrier.ok_or("the runtime has no barrier")?,
             exchange: rte.exchange.ok_or("the runtime has no exchange")?,
             cancel,
@@ -132,6 +151,10 @@ impl Bootstrap for Runtime {
     }
 
     fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), BootstrapError> {
+        // The caller's callbacks know nothing of the flag.
+        if self.cancel.reason().is_some() {
+            return Err(BootstrapError::Cancelled);
+        }
         let mut progress = Progress(progress);
         let argument = (&raw mut progress).cast::<c_void>();
         match (self.barrier)(self.context, Some(call_progress), argument) {
@@ -142,6 +165,14 @@ impl Bootstrap for Runtime {
     }
 
     fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        // The caller's slots hold no more.
+        if blob.len() > WS_BLOB_BYTES_MAX {
+            let told = format!("{} bytes are more than an exchange takes", blob.len());
+            return Err(BootstrapError::Channel(told));
+        }
+        if self.cancel.reason().is_some() {
+            return Err(BootstrapError::Cancelled);
+        }
         let size = self.size as usize;
         let mut blobs = vec![0u8; size * WS_BLOB_BYTES_MAX];
         let mut sizes = vec![0usize; size];
@@ -165,5 +196,81 @@ impl Bootstrap for Runtime {
 
     fn cancel(&self) -> Cancel {
         self.cancel.clone()
+    }
+
+    fn bind_address(&self) -> IpAddr {
+        self.address
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ptr::null;
+    use wirespeed::transport::cancel::CancelReason;
+
+    extern "C" fn barrier(_: *mut c_void, _: ws_progress, _: *mut c_void) -> i32 {
+        7
+    }
+
+    extern "C" fn exchange(
+        _: *mut c_void,
+        _: *const c_void,
+        blob_bytes: usize,
+        _: *mut c_void,
+        stride_bytes: usize,
+        _: *mut usize,
+    ) -> i32 {
+        assert!(blob_bytes <= stride_bytes);
+        7
+    }
+
+    fn of(group: ws_group, address: *const c_char) -> Result<Runtime, &'static str> {
+        let rte = ws_rte {
+            context: std::ptr::null_mut(),
+            rank: 0,
+            size: 2,
+            group: group as u32,
+            barrier: Some(barrier),
+            exchange: Some(exchange),
+            address,
+        };
+        // SAFETY: NULL, or a literal that ends with a zero.
+        unsafe { Runtime::new(&rte, Cancel::default()) }
+    }
+
+    #[test]
+    fn ranks_of_several_machines_say_where_they_are_reached() {
+        let address = |runtime: Result<Runtime, _>| runtime.map(|runtime| runtime.bind_address().to_string());
+        assert_eq!(
+            address(of(ws_group::WS_PROCESSES, null())),
+            Ok("127.0.0.1".into())
+        );
+        assert!(of(ws_group::WS_HOSTS, null()).is_err());
+        assert_eq!(
+            address(of(ws_group::WS_HOSTS, c"192.0.2.7".as_ptr())),
+            Ok("192.0.2.7".into())
+        );
+        assert_eq!(
+            address(of(ws_group::WS_HOSTS, c"2001:db8::7".as_ptr())),
+            Ok("2001:db8::7".into())
+        );
+        assert!(of(ws_group::WS_HOSTS, c"far".as_ptr()).is_err());
+    }
+
+    #[test]
+    fn callbacks_get_what_the_header_promises_and_nothing_after_a_cancel() {
+        let runtime = of(ws_group::WS_THREADS, null()).ok().unwrap();
+        let told = |error: BootstrapError| error.to_string();
+        let most = runtime.exchange(&vec![0; WS_BLOB_BYTES_MAX]).map_err(told);
+        assert!(most.unwrap_err().contains("returned 7"));
+        let more = runtime.exchange(&vec![0; WS_BLOB_BYTES_MAX + 1]).map_err(told);
+        assert!(more.unwrap_err().contains("more than an exchange takes"));
+        runtime.cancel().cancel(CancelReason::PeerLost);
+        assert!(matches!(runtime.exchange(&[]), Err(BootstrapError::Cancelled)));
+        assert!(matches!(
+            runtime.barrier(&mut || ()),
+            Err(BootstrapError::Cancelled)
+        ));
     }
 }

@@ -16,7 +16,7 @@ pub(crate) use wire::look as look_at_wire;
 
 use crate::stats::{self, LEVEL};
 use wirespeed_schema::Finite;
-use wirespeed_schema::byteio::{Pair, Summary, TcpInfo, Transfer};
+use wirespeed_schema::byteio::{Connection, Pair, Summary, TcpInfo, Transfer};
 
 /// Headers of Ethernet, IPv4 and TCP with timestamps. Preamble, check sequence and gap, another 24 bytes on a real wire,
 /// are left out, so that no path can exceed its ceiling.
@@ -33,10 +33,16 @@ pub fn complete(pair: &mut Pair) {
     pair.verdict = unpaced.and_then(|summary| verdict::of(pair, summary));
 }
 
+/// The connections of runs that came to their end.
+fn connections(pair: &Pair) -> impl Iterator<Item = &Connection> + Clone {
+    let whole = pair.runs.iter().filter(|run| run.error.is_none());
+    whole.flat_map(|run| &run.connections)
+}
+
 /// The counters of the end that sends.
 pub(super) fn senders(pair: &Pair) -> Vec<&TcpInfo> {
     let put = pair.direction == "put";
-    let connections = pair.runs.iter().flat_map(|run| &run.connections);
+    let connections = connections(pair);
     let end = connections.filter_map(|c| if put { c.near.as_ref() } else { c.far.as_ref() });
     end.collect()
 }
@@ -50,11 +56,7 @@ fn summary(pair: &Pair) -> Option<Summary> {
     let kept = sorted.get(1..sorted.len().saturating_sub(1)).unwrap_or_default();
     let finite = |value: f64| Finite::maybe(value).unwrap_or_default();
     let senders = senders(pair);
-    let nears = pair
-        .runs
-        .iter()
-        .flat_map(|run| &run.connections)
-        .filter_map(|c| c.near.as_ref());
+    let nears = connections(pair).filter_map(|c| c.near.as_ref());
     let mut rtts: Vec<f64> = match senders.is_empty() {
         false => senders.iter().map(|info| info.rtt_ns as f64).collect(),
         true => nears.clone().map(|info| info.rtt_ns as f64).collect(),

@@ -157,7 +157,6 @@ fn client(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
         .near
         .as_ref()
         .map_or(1, |host| host.cpus_allowed.len().max(1));
-    let used = run.cores_of(run.cpu_near_ns)?;
     let able = (cores as f64).min(pair.threads.max(1) as f64);
     let stored: u64 = run.connections.iter().map(|c| c.store_ns).sum();
     let store = stored as f64 / connection_time(pair, run);
@@ -170,6 +169,12 @@ fn client(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
             ),
         ));
     }
+    // The load beside a transfer runs in the client's process: its time is not the transfer's.
+    let used = pair
+        .load
+        .is_idle()
+        .then(|| run.cores_of(run.cpu_near_ns))
+        .flatten()?;
     busy(used, able).map(|used| ("client", format!("the client {used}")))
 }
 
@@ -262,6 +267,18 @@ mod tests {
         assert_eq!(limit(|p| far(p).receiver_limited_ns = 60), "window");
         assert_eq!(limit(|p| far(p).sender_limited_ns = 60), "window");
         assert_eq!(limit(|p| p.runs[0].cpu_near_ns = 950), "client");
+        let beside_load = |p: &mut Pair| {
+            p.runs[0].cpu_near_ns = 950;
+            p.load.cpu_threads = 1;
+        };
+        assert_eq!(limit(beside_load), "unclear");
+        let broken = |p: &mut Pair| {
+            let mut run = p.runs[0].clone();
+            run.error = Some("cut".into());
+            run.connections[0].far.as_mut().unwrap().retransmitted_bytes = 200;
+            p.runs.push(run);
+        };
+        assert_eq!(limit(broken), "unclear");
         assert_eq!(limit(|p| p.runs[0].connections[0].store_ns = 400), "client");
         assert_eq!(limit(|p| p.runs[0].cpu_far_ns = Some(950)), "server");
         assert_eq!(limit(|p| p.runs[0].connections[0].first_byte_ns = 500), "idle");

@@ -2,7 +2,7 @@
 
 use super::{Picture, titled};
 use crate::curve::load_words;
-use crate::curve::section::{LoadSection, Offers, load_point};
+use crate::curve::section::{LoadSection, Offers, load_missing, load_point};
 use crate::curve::{self, LoadPoint};
 use crate::standings::ends;
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
@@ -22,7 +22,7 @@ pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) ->
         return None;
     }
     let rows: Vec<LoadPoint> = curve.iter().map(|(point, _)| *point).collect();
-    let said = load_words(section, &rows);
+    let said = load_words(section, &rows, load_missing(cases));
     let line = |tag: &str, name: &str| {
         let points = curve.iter().filter_map(|(point, case)| {
             let metric = case.metrics.get(tag)?;

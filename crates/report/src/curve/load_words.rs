@@ -7,8 +7,9 @@ use crate::thresholds::{CARRIED_SHARE_MIN, FIT_RESIDUAL_MAX, KNEE_POINTS_MIN};
 use crate::wording::{counted, percent};
 use wirespeed_schema::units::{format_ns, format_rate};
 
-/// What `rows` say; of the section only what no row has: the unit, the bound, the rate without a schedule.
-pub fn load_words(section: &LoadSection, rows: &[LoadPoint]) -> Vec<String> {
+/// What `rows` say; of the section only what no row has: the unit, the bound, the rate without a schedule. `missing` rates were
+/// offered and have no row.
+pub fn load_words(section: &LoadSection, rows: &[LoadPoint], missing: usize) -> Vec<String> {
     let unit = section.offers.unit();
     let rate = |value: f64| format_rate(value, unit);
     let most = section.most_msg_per_s.get();
@@ -21,16 +22,28 @@ pub fn load_words(section: &LoadSection, rows: &[LoadPoint]) -> Vec<String> {
         let kept = capacity(rows, bound.get());
         words.extend(bound_words(&kept, (rows, bound.get()), &rate));
     }
-    words.push(format!(
-        "The path carries {}, limited only by {holder}.",
-        rate(most)
-    ));
-    words.extend(carried_words(&carried(rows), rows.len(), &rate));
+    words.push(match most > 0.0 {
+        true => format!("The path carries {}, limited only by {holder}.", rate(most)),
+        false => {
+            format!("What the path carries is not known: no run that {holder} alone limited came to its end.")
+        }
+    });
+    words.extend(carried_words(&carried(rows), (rows.len(), missing), &rate));
+    words.extend(missing_words(missing));
     words.push(knee_words(rows, &rate));
     words
 }
 
-fn carried_words(found: &Capacity, rows: usize, rate: &dyn Fn(f64) -> String) -> Vec<String> {
+fn missing_words(missing: usize) -> Option<String> {
+    let verb = if missing == 1 { "has" } else { "have" };
+    (missing > 0).then(|| format!("{} {verb} no result.", counted(missing as u64, "offered rate")))
+}
+
+fn carried_words(
+    found: &Capacity,
+    (rows, missing): (usize, usize),
+    rate: &dyn Fn(f64) -> String,
+) -> Vec<String> {
     let again = match found.again {
         0 => String::new(),
         1 => ", though one of the higher rates is: something disturbed these runs".to_owned(),
@@ -49,7 +62,7 @@ fn carried_words(found: &Capacity, rows: usize, rate: &dyn Fn(f64) -> String) ->
             rate(fails),
             percent(CARRIED_SHARE_MIN)
         )),
-        (Some(passes), None) if found.unknown == 0 => Some(format!(
+        (Some(passes), None) if found.unknown + missing == 0 => Some(format!(
             "All {rows} offered rates are carried, up to {}.",
             rate(passes)
         )),
@@ -184,6 +197,28 @@ mod tests {
         format_rate(row.offered_per_s, "msg/s")
     }
 
+    #[test]
+    fn what_has_no_result_is_said_and_no_rate_of_nothing() {
+        let row = |offered_per_s: f64| LoadPoint {
+            offered_per_s,
+            achieved_per_s: offered_per_s,
+            achieved_upper_per_s: None,
+            messages: 1000,
+            response_ns: 1000.0,
+            response_p99_ns: None,
+        };
+        let rows = [row(1000.0), row(2000.0)];
+        let said = |missing| load_words(&LoadSection::default(), &rows, missing).join(" ");
+        assert!(said(0).contains("All 2 offered rates are carried"), "{}", said(0));
+        assert!(
+            said(0).starts_with("What the path carries is not known"),
+            "{}",
+            said(0)
+        );
+        assert!(said(1).contains("1 offered rate has no result."), "{}", said(1));
+        assert!(!said(2).contains("All "), "{}", said(2));
+    }
+
     proptest! {
         /// Each sentence is held against the rows by nothing but looking at them.
         #[test]
@@ -192,7 +227,7 @@ mod tests {
                 p99_max_ns: Finite::maybe(BOUND_NS),
                 ..LoadSection::default()
             };
-            let words = load_words(&section, &rows);
+            let words = load_words(&section, &rows, 0);
             let is_carried = |row: &LoadPoint| row.achieved_per_s >= 0.99 * row.offered_per_s;
             let is_saturated = |row: &LoadPoint| {
                 row.achieved_upper_per_s.unwrap_or(0.0).max(row.achieved_per_s) < 0.99 * row.offered_per_s

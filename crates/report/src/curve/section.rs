@@ -179,6 +179,12 @@ pub fn load_rows(cases: &[CaseResult]) -> Vec<LoadPoint> {
     rows
 }
 
+/// Rates that were offered and have no row.
+pub fn load_missing(cases: &[CaseResult]) -> usize {
+    let has_no_row = |case: &&CaseResult| offered_per_s(case).is_some() && load_point(case).is_none();
+    cases.iter().filter(has_no_row).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

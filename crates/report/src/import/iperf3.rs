@@ -55,7 +55,8 @@ impl Totals {
         if let Some(sent) = self.sent.filter(|sent| *sent > 0.0) {
             found = found.with("sender_bandwidth_bytes_per_s", sent);
         }
-        match self.loss_ratio.filter(|ratio| self.udp && *ratio > 0.0) {
+        // Of both directions only one is told.
+        match self.loss_ratio.filter(|_| self.udp && !self.both) {
             Some(ratio) => found.with("loss_ratio", ratio),
             None => found,
         }

@@ -155,7 +155,7 @@ fn smb_lines(text: &str) -> Result<Vec<Figures>, ImportError> {
     Ok(found)
 }
 
-/// A rate of the whole job, as the test of the same pattern gives it here; none of a job or a message that there cannot be.
+/// A rate as it is printed there, of one rank; none of a job or a message that there cannot be.
 fn smb_figures(counts: [f64; COUNTS.len()], pattern: &str, rate: f64) -> Option<Figures> {
     let [ranks, peers, iterations, messages, size, cache, stride] = counts;
     let words = [
@@ -174,10 +174,7 @@ fn smb_figures(counts: [f64; COUNTS.len()], pattern: &str, rate: f64) -> Option<
     let test = test_of(&words, &counts.map(|(name, count)| (name, count as u64)))?;
     let ranks = (2.0..=RANKS_MAX).contains(&ranks).then_some(ranks as usize)?;
     let ranks = vec![RankSpec::new(Role::Neighbour); ranks];
-    let mut figures = Figures::of_job(test, ranks)
-        .with("classic_rate_msg_per_s", rate)
-        .with("rate_msg_per_s", rate)
-        .with("bandwidth_bytes_per_s", rate * size);
+    let mut figures = Figures::of_job(test, ranks).with("classic_rate_msg_per_s", rate);
     figures.samples = (iterations * messages) as u64;
     Some(figures)
 }
@@ -265,12 +262,7 @@ mod tests {
     #[test]
     fn msgrate_lines_and_the_workers_log_are_read() {
         let found = smb("8 6 4096 128 8 8388608 1 1000000.0 2000000.0 3000000.0 4000000.0 \n").unwrap();
-        let rates = [
-            ("classic_rate_msg_per_s", 1e6),
-            ("rate_msg_per_s", 1e6),
-            ("bandwidth_bytes_per_s", 8e6),
-        ];
-        assert_eq!(found[0].figures, rates);
+        assert_eq!(found[0].figures, [("classic_rate_msg_per_s", 1e6)]);
         let patterns = found.iter().map(|row| match &row.test {
             Test::Msgrate(test) => (test.pattern.name(), test.peers, row.ranks.len()),
             other => panic!("{}", other.name()),

@@ -369,12 +369,16 @@ fn alike(found: Vec<Figures>) -> Vec<Vec<Figures>> {
     groups
 }
 
-/// The figures of one run: those above 0, because a table that rounds writes 0 for what it cannot show. `None` without any.
+/// The figures of one run: those above 0, because a table that rounds writes 0 for what it cannot show, and shares, of which 0 is
+/// one. `None` without any that is above.
 fn metrics(figures: &Figures) -> Option<BTreeMap<String, Metric>> {
-    let metric = |value: f64| Metric::of(value, figures.samples).filter(|_| value > 0.0);
-    let all = figures.figures.iter();
-    let metrics = map_of(all.filter_map(|(tag, value)| Some(((*tag).to_owned(), metric(*value)?))));
-    (!metrics.is_empty()).then_some(metrics)
+    let is_shown = |(tag, value): &&(&str, f64)| *value > 0.0 || tag.ends_with("_ratio");
+    if figures.figures.iter().all(|(_, value)| *value <= 0.0) {
+        return None;
+    }
+    let shown = figures.figures.iter().filter(is_shown);
+    let metric = |(tag, value): &(&str, f64)| Some(((*tag).to_owned(), Metric::of(*value, figures.samples)?));
+    Some(map_of(shown.filter_map(metric)))
 }
 
 fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {

@@ -258,7 +258,11 @@ fn phases(pair: &Pair, run: &Transfer) -> String {
         let _ = write!(line, "; {ratio:.4} bytes on the sockets for each byte of payload");
     }
     if let Some(near) = run.cores_of(run.cpu_near_ns) {
-        let _ = write!(line, "; CPU client {} cores", significant(near, 2));
+        let who = match pair.load.is_idle() {
+            true => "client",
+            false => "client with its load",
+        };
+        let _ = write!(line, "; CPU {who} {} cores", significant(near, 2));
     }
     if let Some(far) = run.cpu_far_ns.and_then(|ns| run.cores_of(ns)) {
         let _ = write!(line, ", service {}", significant(far, 2));

@@ -4,7 +4,7 @@ use super::model::{Line, Part};
 use super::{cases, headline};
 use crate::charts::{Picture, has_loggp, probe_words};
 use crate::curve::load_words;
-use crate::curve::section::{LoadSection, SweepSection, load_point, load_rows};
+use crate::curve::section::{LoadSection, SweepSection, load_missing, load_point, load_rows};
 use crate::interference::undisturbed;
 use crate::labels::Input;
 use crate::table::{Row, Table, Tone, key_number, number, text};
@@ -57,7 +57,7 @@ pub fn load_answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let Some(case) = found.iter().find(|case| load_point(case).is_some()) else {
         return Vec::new();
     };
-    let mut words = load_words(&section, &rows);
+    let mut words = load_words(&section, &rows, load_missing(&found));
     if let Some(first) = words.first_mut() {
         *first = format!("{}, offered at fixed rates: {first}", case.case.label());
     }

@@ -8,6 +8,7 @@ use crate::interference::undisturbed;
 use crate::labels::Input;
 use wirespeed_schema::Run;
 use wirespeed_schema::posted::{CacheState, Pattern};
+use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::units::{format_asked_size, format_size};
 
 /// The figure of merit: the highest pre-posted rate, or that of the first pattern measured.
@@ -17,7 +18,7 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
         let with = found
             .iter()
             .filter_map(|result| Some((result, result.case.test.msgrate()?)));
-        with.filter_map(|(result, test)| Some((result, test, result.metrics.get("rate_msg_per_s")?)))
+        with.filter_map(|(result, test)| Some((result, test, rate(result)?)))
     };
     let has_pre_post = rated().any(|(_, test, _)| test.pattern == Pattern::PrePost);
     let first = rated().map(|(_, test, _)| test.pattern).next();
@@ -27,8 +28,12 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let Some((result, test, rate)) = best else {
         return Vec::new();
     };
+    let whose = match result.metrics.contains_key("rate_msg_per_s") {
+        true => "by all of them together",
+        false => "by each of them",
+    };
     vec![format!(
-        "{} ranks over {}, pattern {}: {}{} by all of them together, with {} to {}.",
+        "{} ranks over {}, pattern {}: {}{} {whose}, with {} to {}.",
         result.case.ranks.len(),
         result.case.transport,
         test.pattern.name(),
@@ -40,6 +45,12 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
             several => format!("{several} neighbours each"),
         }
     )]
+}
+
+/// The rate of all ranks; of texts of the original that of a rank, which is all that they have.
+fn rate(result: &CaseResult) -> Option<&Metric> {
+    let of = |tag| result.metrics.get(tag);
+    of("rate_msg_per_s").or_else(|| of("classic_rate_msg_per_s"))
 }
 
 /// The conditions, then the table.

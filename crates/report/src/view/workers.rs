@@ -265,11 +265,14 @@ fn first_trip(group: &Workers) -> Option<String> {
         .collect();
     cells.order_by_key(|cell| cell.tests);
     let (fewest, most) = (cells.first()?, cells.last()?);
-    let later = most.rtt_p50_ns.map_or(most.rtt_mean_ns, |p50| p50.value).get();
+    let (later, what) = match most.rtt_p50_ns {
+        Some(p50) => (p50.value.get(), "median"),
+        None => (most.rtt_mean_ns.get(), "mean"),
+    };
     let first = fewest.first_ns?.get();
     let times = significant(first / later, 3);
     let mut text = format!(
-        "the first round trip with a worker takes {}, {times} x the median of later ones ({}; connection, first touch, cold caches); \
+        "the first round trip with a worker takes {}, {times} x the {what} of later ones ({}; connection, first touch, cold caches); \
          warm-up leaves it out of the figures above",
         format_ns(first),
         format_rate(reference as f64, "B"),
@@ -343,8 +346,8 @@ fn levelled(group: &Workers) -> Option<String> {
         _ => "falls again",
     };
     // Published grids have means alone.
-    let has_medians = |cell: &Cell| cell.bandwidth_p50_bytes_per_s.is_some();
-    let it = match group.cells.iter().any(has_medians) {
+    let has_median = |cell: &&Cell| cell.bandwidth_p50_bytes_per_s.is_some();
+    let it = match group.longest().iter().rev().take(2).all(has_median) {
         true => "its median",
         false => "it",
     };

@@ -4,7 +4,7 @@ use super::section::{Cell, Interval, finite, median};
 use wirespeed_schema::Outcome;
 use wirespeed_schema::case::{Role, Stop};
 use wirespeed_schema::finite::Finite;
-use wirespeed_schema::run::{CaseResult, Metric, Repetition};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition};
 use wirespeed_schema::test::Hub;
 
 /// The payload that stands for all where one is wanted.
@@ -61,12 +61,24 @@ fn cell(result: &CaseResult) -> Option<Cell> {
     })
 }
 
-/// Round trips asked for with each worker; 0 for a run by time.
+/// Round trips with each worker: as asked for, or the mean of those that there were where a case ended early; 0 for a run by
+/// time.
 pub fn tests(result: &CaseResult) -> u64 {
     match result.case.stop {
+        Stop::Iterations { count } if result.status == CaseStatus::Partial => count.min(done(result)),
         Stop::Iterations { count } => count,
         Stop::Duration { .. } => 0,
     }
+}
+
+fn done(result: &CaseResult) -> u64 {
+    let masters = result.repetitions.iter().filter_map(master);
+    let trips: Vec<u64> = masters
+        .flat_map(|master| &master.peers)
+        .map(|peer| peer.samples.count)
+        .collect();
+    let all: u64 = trips.iter().fold(0, |sum, own| sum.saturating_add(*own));
+    all.div_ceil((trips.len() as u64).max(1))
 }
 
 fn interval(metric: &Metric) -> Option<Interval> {

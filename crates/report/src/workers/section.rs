@@ -55,7 +55,7 @@ pub struct Cell {
     pub size_bytes: u64,
     /// Payload of its answer.
     pub reply_bytes: u64,
-    /// Round trips asked for with each worker; 0 for a run by time.
+    /// Round trips with each worker: as asked for, or as many as there were where the case ended early; 0 for a run by time.
     pub tests: u64,
     /// Round trips measured with all workers, all repetitions.
     pub trips: u64,

@@ -3,7 +3,6 @@
 use super::section::{Cell, Interval, Levelling, SpeedFit, finite};
 use crate::fit::{Hockney, Observation, Parameter, hockney};
 use crate::stats::LEVEL;
-use wirespeed_schema::finite::Finite;
 use wirespeed_schema::order::InOrder;
 
 /// The cells with most tests, by payload.
@@ -56,17 +55,18 @@ fn interval(parameter: Parameter) -> Option<Interval> {
     })
 }
 
-/// The two largest payloads beside each other.
+/// The two largest payloads beside each other: medians, or means where one of them has no median.
 pub fn levelling(cells: &[Cell]) -> Option<Levelling> {
-    let speed = |cell: &Cell| {
-        let median = cell.bandwidth_p50_bytes_per_s.map(|p50| p50.value);
-        median.or(cell.bandwidth_bytes_per_s).map(Finite::get)
-    };
+    let median = |cell: &Cell| cell.bandwidth_p50_bytes_per_s.map(|p50| p50.value);
     let chosen = longest(cells);
     let [.., before, last] = chosen.as_slice() else {
         return None;
     };
-    let ratio = speed(last)? / speed(before)?;
+    let (before_speed, last_speed) = match (median(before), median(last)) {
+        (Some(before), Some(last)) => (before, last),
+        _ => (before.bandwidth_bytes_per_s?, last.bandwidth_bytes_per_s?),
+    };
+    let ratio = last_speed.get() / before_speed.get();
     Some(Levelling {
         from_bytes: before.size_bytes,
         to_bytes: last.size_bytes,

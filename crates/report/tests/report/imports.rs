@@ -221,6 +221,7 @@ fn the_figure_of_every_tool_is_in_the_table() {
                 "completion_p50_ns",
                 "bandwidth_bytes_per_s",
                 "rate_msg_per_s",
+                "classic_rate_msg_per_s",
             ];
             let found = headlines
                 .iter()

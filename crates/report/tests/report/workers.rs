@@ -10,7 +10,7 @@ use wirespeed_report::charts::pictures;
 use wirespeed_report::render::Style;
 use wirespeed_report::workers::{WorkersSection, bandwidth_chart, log_csv, log_lines, tests_chart};
 use wirespeed_report::{Limits, case_result, failed_case, repetition};
-use wirespeed_schema::case::{RankSpec, Role};
+use wirespeed_schema::case::{RankSpec, Role, Stop};
 use wirespeed_schema::outcome::{Outcome, PeerSamples, SampleKind};
 use wirespeed_schema::run::{CaseResult, CaseStatus};
 use wirespeed_schema::test::{Hub, Layout};
@@ -254,6 +254,37 @@ fn the_map_of_workers_compares_within_a_payload() {
     let (low, high) = heat.range().unwrap();
     assert!(low > 0.95 && (high - 2.97).abs() < 0.05, "{low} {high}");
     assert_eq!(map.table.rows.len(), 6);
+}
+
+/// What ended early is not shown as the tests that were asked for, nor beside them.
+#[test]
+fn a_cell_that_ended_early_counts_its_own_tests() {
+    let whole = |size| result(test(size, None, false), 1000, &[1e5, 1.1e5]);
+    let mut cut = result(test(4000, None, false), 400, &[2e5, 2.1e5]);
+    cut.case.stop = Stop::Iterations { count: 1000 };
+    cut.status = CaseStatus::Partial;
+    cut.repetitions[0].outcomes[0].peers[1].samples.count = 399;
+    let cases = vec![whole(40), whole(1000), cut];
+    let group = WorkersSection::new(&cases).groups.remove(0);
+    let tests: Vec<u64> = group.cells.iter().map(|cell| cell.tests).collect();
+    assert_eq!(tests, [1000, 1000, 400]);
+    let compared: Vec<u64> = group.longest().iter().map(|cell| cell.size_bytes).collect();
+    assert_eq!(compared, [40, 1000]);
+    let text = screen(&run(cases), &Style::PLAIN);
+    assert!(
+        text.lines().any(|line| line.trim_start().starts_with("400 ")),
+        "{text}"
+    );
+}
+
+/// A few round trips have a mean alone, and sentences say so.
+#[test]
+fn a_mean_is_not_called_a_median() {
+    let few = |size| result(test(size, None, false), 2, &[1e5; 2]);
+    let text = screen(&run(vec![few(1000), few(4000)]), &Style::PLAIN);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("x the mean of later ones"), "{text}");
+    assert!(!text.contains("its median"), "{text}");
 }
 
 #[test]
