@@ -607,7 +607,7 @@ fn requests_of_a_bulk_stream_may_be_far_apart() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("f"), "0123456789").unwrap();
     let limits = Limits {
-        patience: Duration::from_millis(500),
+        patience: Duration::from_secs(2),
         ..Limits::default()
     };
     let service = Running::with(folder.path(), false, None, limits);
@@ -626,7 +626,7 @@ fn requests_of_a_bulk_stream_may_be_far_apart() {
     (ask[0], ask[16]) = (1, 10);
     // Together they wait for longer than the patience.
     for _ in 0..8 {
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(300));
         stream.write_all(&ask).unwrap();
         let mut answer = [0; 26];
         stream.read_exact(&mut answer).unwrap();

@@ -214,8 +214,8 @@ void ws_stop_free(ws_stop *stop);
 // the run broke off after its start, `*result` is a result, to be freed with `ws_result_free`; otherwise NULL.
 //
 // Requires:
-// `given` comes from `ws_case_new`; `rte` points to a ws_rte whose callbacks hold what they promise; `stop` is NULL or
-// comes from `ws_stop_new`; `result` may be written; `error` is NULL or may be written.
+// `given` comes from `ws_case_new`; `rte` points to a ws_rte whose callbacks hold what they promise, and whose address is NULL
+// or a string; `stop` is NULL or comes from `ws_stop_new`; `result` may be written; `error` is NULL or may be written.
 ws_status ws_measure(const ws_case *given,
                      const ws_rte *rte,
                      ws_report report,

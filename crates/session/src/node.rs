@@ -255,8 +255,7 @@ fn granted(set_aside: &mut SetAside, group: &Group, held: Held) -> (Granted, Opt
         granted.cores = Finite::maybe(cpus.len() as f64);
         granted.cores_by = "affinity".to_owned();
         if !were_free {
-            let shared =
-                "cores: its CPUs are shared with other computations, which together asked for parts of cores";
+            let shared = "cores: its CPUs are shared with other computations";
             granted.refusals.push(shared.to_owned());
         }
         cpus

@@ -102,8 +102,8 @@ pub unsafe extern "C" fn ws_stop_free(stop: *mut ws_stop) {
 /// the run broke off after its start, `*result` is a result, to be freed with `ws_result_free`; otherwise NULL.
 ///
 /// # Safety
-/// `given` comes from `ws_case_new`; `rte` points to a ws_rte whose callbacks hold what they promise; `stop` is NULL or
-/// comes from `ws_stop_new`; `result` may be written; `error` is NULL or may be written.
+/// `given` comes from `ws_case_new`; `rte` points to a ws_rte whose callbacks hold what they promise, and whose address is NULL
+/// or a string; `stop` is NULL or comes from `ws_stop_new`; `result` may be written; `error` is NULL or may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ws_measure(
     given: *const ws_case,

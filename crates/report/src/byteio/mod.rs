@@ -33,10 +33,14 @@ pub fn complete(pair: &mut Pair) {
     pair.verdict = unpaced.and_then(|summary| verdict::of(pair, summary));
 }
 
-/// The connections of runs that came to their end.
+/// The runs that came to their end.
+pub(super) fn whole(pair: &Pair) -> impl Iterator<Item = &Transfer> + Clone {
+    pair.runs.iter().filter(|run| run.error.is_none())
+}
+
+/// Their connections.
 fn connections(pair: &Pair) -> impl Iterator<Item = &Connection> + Clone {
-    let whole = pair.runs.iter().filter(|run| run.error.is_none());
-    whole.flat_map(|run| &run.connections)
+    whole(pair).flat_map(|run| &run.connections)
 }
 
 /// The counters of the end that sends.
@@ -48,8 +52,7 @@ pub(super) fn senders(pair: &Pair) -> Vec<&TcpInfo> {
 }
 
 fn summary(pair: &Pair) -> Option<Summary> {
-    let whole = pair.runs.iter().filter(|run| run.error.is_none());
-    let rates: Vec<f64> = whole.map(|run| run.bandwidth_bytes_per_s.get()).collect();
+    let rates: Vec<f64> = whole(pair).map(|run| run.bandwidth_bytes_per_s.get()).collect();
     let over = stats::summarize(&rates, LEVEL)?;
     let mut sorted = rates.clone();
     sorted.sort_by(f64::total_cmp);
@@ -75,8 +78,7 @@ fn summary(pair: &Pair) -> Option<Summary> {
         .find(|mss| *mss > 0);
     let nominal = pair.nominal_bytes_per_s.map(Finite::get);
     let ceiling = nominal.zip(mss).map(|(nominal, mss)| ceiling(nominal, mss));
-    let whole = pair.runs.iter().filter(|run| run.error.is_none());
-    let wire: Vec<f64> = whole.filter_map(Transfer::wire_ratio).collect();
+    let wire: Vec<f64> = whole(pair).filter_map(Transfer::wire_ratio).collect();
     let sent: u64 = senders.iter().map(|info| info.sent_bytes).sum();
     let again: u64 = senders.iter().map(|info| info.retransmitted_bytes).sum();
     Some(Summary {

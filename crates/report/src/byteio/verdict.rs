@@ -1,6 +1,6 @@
 //! What limits a transfer, in one sentence. Rules in order; the first that holds speaks, and names its evidence.
 
-use super::senders;
+use super::{senders, whole};
 use crate::thresholds::{
     BUSY_SHARE, LIMIT_TOLERANCE, LINK_FULL_SHARE, LINK_QUEUED_TIMES, LONG_RTT_NS, LOSS_RATIO, PHASE_SHARE,
 };
@@ -11,7 +11,7 @@ use wirespeed_schema::units::{format_ns, significant};
 
 /// The verdict on the run in the middle.
 pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
-    let mut whole: Vec<&Transfer> = pair.runs.iter().filter(|run| run.error.is_none()).collect();
+    let mut whole: Vec<&Transfer> = whole(pair).collect();
     whole.order_by(|a, b| {
         a.bandwidth_bytes_per_s
             .get()

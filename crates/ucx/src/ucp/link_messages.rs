@@ -52,7 +52,7 @@ struct Shared {
     places: Box<[Arriving]>,
     /// Messages that announced themselves and are not fetched yet, and those that are being fetched.
     announced: RefCell<VecDeque<Announced>>,
-    /// Whether there are any, for polls.
+    /// Whether there are any: a look at the list itself would be a call in every poll.
     is_any_announced: Cell<bool>,
     fetched: Cell<usize>,
     fetched_bytes: Cell<usize>,
