@@ -42,9 +42,7 @@ fn raw_info(socket: &TcpStream) -> Option<[u8; INFO_BYTES]> {
 }
 
 fn long(raw: &[u8; INFO_BYTES], at: usize) -> u64 {
-    let mut bytes = [0; 8];
-    bytes.copy_from_slice(&raw[at..at + 8]);
-    u64::from_ne_bytes(bytes)
+    u64::from_ne_bytes(wirespeed::sync::take(raw, at))
 }
 
 /// Offsets of `struct tcp_info` (linux/tcp.h, stable ABI).

@@ -182,6 +182,42 @@ fn streams_have_a_position() {
     );
 }
 
+/// A stream is one position, and not its slowest writer's.
+#[test]
+fn a_writer_that_takes_its_time_holds_up_no_reader_of_the_stream() {
+    let rig = Rig::new(true);
+    let (opening, _) = rig.soap("/f", &Operation::OpenStream, None);
+    let path = opening.field("Address").unwrap().replace("http://h", "");
+    let write = Operation::SeekWrite {
+        offset: 4,
+        origin: Origin::Beginning,
+    };
+    let around = request(&write, Mechanism::Simple, Data::Inline, "http://h", "urn:1");
+    let body = around.before + "YWJjZA==" + &around.behind;
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: text/xml\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut slow = TcpStream::connect(("127.0.0.1", rig.service.port)).unwrap();
+    let (first, rest) = body.split_at(body.len() - 4);
+    slow.write_all((head + first).as_bytes()).unwrap();
+    let seek = Operation::SeekRead {
+        offset: 1,
+        origin: Origin::Beginning,
+        bytes: 3,
+    };
+    // More than once, so that the writer has surely begun.
+    for _ in 0..20 {
+        assert_eq!(rig.soap(&path, &seek, None).1, "123");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    slow.write_all(rest.as_bytes()).unwrap();
+    let mut answer = String::new();
+    slow.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert_eq!(rig.file("f"), "0123abcd89");
+}
+
 #[test]
 fn properties_are_as_specified() {
     let rig = Rig::new(false);

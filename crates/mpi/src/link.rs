@@ -36,6 +36,12 @@ pub fn is_damaged() -> bool {
     DAMAGED.load(Ordering::Acquire)
 }
 
+/// The same with the reason why its case ended: a launcher must not hear of success where a rank was lost.
+fn note_damage_by(reason: Option<CancelReason>) {
+    note_damage();
+    LOST.fetch_or(reason == Some(CancelReason::PeerLost), Ordering::AcqRel);
+}
+
 /// Leave memory to the library for good: an operation that never ended may still use it.
 pub fn abandon<T: 'static>(memory: T) {
     note_damage();
@@ -223,7 +229,7 @@ impl<H: Handle> Comm<H> {
                 return Err(failed("MPI_Comm_idup", code));
             }
             if done == 0 && cancel.reason().is_some() {
-                note_damage();
+                note_damage_by(cancel.reason());
                 return Err(ConnectError::Other(LinkError::Cancelled.to_string()));
             }
             std::thread::yield_now();
@@ -294,8 +300,7 @@ impl<H: Handle> Drop for Comm<H> {
         let reason = self.cancel.reason();
         if !self.quiet || self.is_of_job && reason.is_some() {
             // Freeing it would wait for what never ends.
-            note_damage();
-            LOST.fetch_or(reason == Some(CancelReason::PeerLost), Ordering::AcqRel);
+            note_damage_by(reason);
             return;
         }
         if self.is_of_job {

@@ -35,9 +35,27 @@ pub struct Window<H: Handle> {
     win: H,
     base: *mut u8,
     len: usize,
+    /// What becomes of the window at its end.
+    end: End,
+}
+
+/// How a window ends.
+#[derive(PartialEq)]
+enum End {
+    /// Freed, by all of its ranks together.
+    Together,
+    /// Left to the library: freeing it would wait for ranks that do not come.
+    Abandoned,
+    /// Left to the library, because some rank has none.
+    Refused,
 }
 
 impl<H: Handle> Window<H> {
+    /// Leave it to the library: the ranks have agreed on another way, since some of them has no window to free.
+    pub fn refuse(mut self) {
+        self.end = End::Refused;
+    }
+
     /// Make the window. Collective. An error of the library is told apart: the ranks may then agree on another way.
     pub fn allocate(mpi: &'static Mpi<H>, ctx: &Connect) -> Result<Result<Self, String>, ConnectError> {
         let comm = Comm::duplicate(mpi, &ctx.cancel)?;
@@ -74,7 +92,13 @@ impl<H: Handle> Window<H> {
         }
         // SAFETY: the window is locked.
         unsafe { (f.win_sync)(win) };
-        Ok(Ok(Window { comm, win, base, len }))
+        Ok(Ok(Window {
+            comm,
+            win,
+            base,
+            len,
+            end: End::Abandoned,
+        }))
     }
 }
 
@@ -456,20 +480,32 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
 
 impl<H: Handle> Drop for OneSidedLink<H> {
     fn drop(&mut self) {
-        let f = &self.window.comm.mpi.functions;
         if self.failed || self.dirty || self.waiter.look().is_err() {
             // Freeing it waits for all ranks, and some will not come.
-            self.window.comm.quiet = false;
             abandon(self.stage.clone());
             abandon(self.local.clone());
             abandon(std::mem::take(&mut self.operands));
             abandon(std::mem::take(&mut self.fetched));
             return;
         }
-        // SAFETY: nothing is outstanding; every rank comes here after the last barrier, and uses the region no more.
-        unsafe {
-            (f.win_unlock_all)(self.window.win);
-            (f.win_free)(&mut self.window.win);
+        self.window.end = End::Together;
+    }
+}
+
+impl<H: Handle> Drop for Window<H> {
+    fn drop(&mut self) {
+        match self.end {
+            End::Refused => {}
+            End::Abandoned => self.comm.quiet = false,
+            End::Together => {
+                let f = &self.comm.mpi.functions;
+                // SAFETY: nothing is outstanding; every rank comes here after the last barrier, and uses the region no
+                // more.
+                unsafe {
+                    (f.win_unlock_all)(self.win);
+                    (f.win_free)(&mut self.win);
+                }
+            }
         }
     }
 }

@@ -107,22 +107,25 @@ fn one_sided<H: Handle, R: OneSidedRunner>(
     let refusal = window.as_ref().err().cloned().unwrap_or_default();
     let refusals = ctx.bootstrap.exchange(refusal.as_bytes())?;
     let refused = refusals.into_iter().find(|said| !said.is_empty());
-    match (window, refused) {
-        (Ok(window), None) => Ok(runner.run(OneSidedLink::new(window, ctx)?)),
-        (_, Some(said)) if options.emulate && ctx.case.test.layout() == Some(Layout::Zcopy) => {
-            Err(ConnectError::Other(format!(
-                "{} makes no window ({}), and over active messages there is no zcopy: use --layout bcopy",
-                mpi.version,
-                String::from_utf8_lossy(&said)
-            )))
+    let said = match (window, refused) {
+        (Ok(window), None) => return Ok(runner.run(OneSidedLink::new(window, ctx)?)),
+        (window, refused) => {
+            let _ = window.map(Window::refuse);
+            refused.unwrap_or_default()
         }
-        (_, Some(_)) if options.emulate => adapt::one_sided::open::<Mpi, R>(ctx, options, runner),
-        (_, said) => Err(ConnectError::Other(format!(
-            "{} makes no window: {}; -O windows=auto measures over active messages instead",
-            mpi.version,
-            String::from_utf8_lossy(&said.unwrap_or_default())
-        ))),
-    }
+    };
+    let said = String::from_utf8_lossy(&said);
+    let why = match options.emulate {
+        true if ctx.case.test.layout() == Some(Layout::Zcopy) => {
+            format!("({said}), and over active messages there is no zcopy: use --layout bcopy")
+        }
+        true => return adapt::one_sided::open::<Mpi, R>(ctx, options, runner),
+        false => format!("({said}); -O windows=auto measures over active messages instead"),
+    };
+    Err(ConnectError::Other(format!(
+        "{} makes no window {why}",
+        mpi.version
+    )))
 }
 
 impl Tagged for Mpi {

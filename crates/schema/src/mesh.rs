@@ -140,7 +140,8 @@ pub struct MeshVerdict {
     /// What is slow.
     #[serde(flatten)]
     pub culprit: MeshCulprit,
-    /// Its performance over the median's: 0.8 is 20 % slower, of a latency as of a rate. Of two directions, the slower.
+    /// Its performance over the median's: 0.8 is 20 % slower, of a latency as of a rate; of a link over what its hosts do with
+    /// others. Of two directions, the slower.
     pub ratio: Finite,
     /// Lower end of the 95 % interval of the ratio.
     pub lower_ratio: Finite,

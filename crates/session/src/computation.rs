@@ -6,19 +6,30 @@
 
 use crate::groups;
 use crate::say::{LogTo, Order, Said, Work, hear, say};
+use parking_lot::Mutex;
+use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::{Signal, getpid, kill_process};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader};
 use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wirespeed::Registry;
-use wirespeed::load::{Background, LogTarget, flood};
+use wirespeed::host::resident_ever_bytes;
+use wirespeed::load::{Background, FloodWatch, LogTarget, flood};
 use wirespeed_control::agent::{Here, run_stdio_agent};
 
 /// One that has said its last word is ended by its node, which reads its groups' counters first; it waits for so long.
 const LAST_WAIT: Duration = Duration::from_secs(2);
+/// So long a flood may take to write what it was asked for, once the computation is to end.
+const FLOOD_GRACE: Duration = Duration::from_millis(400);
+/// So long its threads then may take to end behind their lines: one whose log takes nothing does not.
+const FLOOD_WAIT: Duration = Duration::from_millis(200);
+const FLOOD_LOOK: Duration = Duration::from_millis(1);
 
 /// Be a computation until told to end. The value is the exit code; 2 when this was no node's doing.
 pub fn run(registry: &Registry) -> u8 {
@@ -45,7 +56,7 @@ pub fn run(registry: &Registry) -> u8 {
     let busy_threads = u32::try_from(work.load.threads()).unwrap_or(u32::MAX);
     let worker = std::thread::Builder::new()
         .name("orders".into())
-        .spawn(move || obey(reader, &talk, &work, &groups));
+        .spawn(move || obey(reader, talk, &work, &groups));
     let Ok(worker) = worker else {
         return 1;
     };
@@ -62,30 +73,35 @@ fn sockets() -> Option<(UnixStream, UnixStream)> {
 }
 
 /// Do what the node says, until it ends this process or is gone itself.
-fn obey(mut reader: BufReader<UnixStream>, talk: &UnixStream, work: &Work, groups: &[PathBuf]) -> u8 {
+fn obey(mut reader: BufReader<UnixStream>, talk: UnixStream, work: &Work, groups: &[PathBuf]) -> u8 {
     // A node that is gone shows at the next read.
-    let _ = say(talk, &Said::Ready);
-    let mut background = None;
+    let _ = say(&talk, &Said::Ready);
+    let talk = &Arc::new(Mutex::new(talk));
+    let (mut background, mut flooding) = (None, None);
     let mut began = (Instant::now(), cpu_ns());
     loop {
         match hear::<Order>(&mut reader) {
             Ok(Some(Order::Go)) => {
                 began = (Instant::now(), cpu_ns());
                 match begin(talk, work) {
-                    Ok(load) => background = load,
+                    Ok(begun) => (background, flooding) = begun,
                     Err(why) => {
-                        let _ = say(talk, &Said::Failed { why });
+                        tell(talk, &Said::Failed { why });
                         await_end(reader, groups)
                     }
                 }
             }
             Ok(Some(Order::Stop)) => {
+                if let Some(flooding) = flooding.take() {
+                    Flooding::end(flooding, talk);
+                }
                 let done = Said::Done {
                     cpu_ns: cpu_ns().saturating_sub(began.1),
                     elapsed_ns: u64::try_from(began.0.elapsed().as_nanos()).unwrap_or(u64::MAX),
                     load_done: background.take().map(Background::stop).unwrap_or_default(),
+                    resident_max_bytes: resident_ever_bytes(),
                 };
-                let _ = say(talk, &done);
+                tell(talk, &done);
                 await_end(reader, groups)
             }
             Ok(Some(Order::Be { .. })) => {}
@@ -110,15 +126,85 @@ fn vanish(groups: &[PathBuf]) -> ! {
     }
 }
 
-/// Start the load, tell the environment, write the flood.
-fn begin(talk: &UnixStream, work: &Work) -> Result<Option<Background>, String> {
+/// The socket to the node, of whoever has something to say.
+type Talk = Arc<Mutex<UnixStream>>;
+
+/// A node that is gone shows at the next read.
+fn tell(talk: &Talk, said: &Said) {
+    let _ = say(&talk.lock(), said);
+}
+
+/// A flood under way: the node is heard all the while.
+struct Flooding {
+    watch: Arc<FloodWatch>,
+    began: Instant,
+    writer: JoinHandle<()>,
+}
+
+impl Flooding {
+    fn begin(talk: &Talk, work: &Work) -> Result<Flooding, String> {
+        let to = &work.log.to;
+        let file = open(to).map_err(|e| format!("its log {}: {e}", to.name()))?;
+        let (threads, lines) = (work.log.threads, work.log.lines);
+        let watch = Arc::new(FloodWatch::default());
+        let (talk, watched) = (talk.clone(), watch.clone());
+        let write = move || {
+            let said = match flood(&file, threads, lines, &watched) {
+                Ok(flood) => Said::Logged {
+                    lines: flood.lines,
+                    elapsed_ns: flood.elapsed_ns,
+                },
+                Err(error) => Said::Failed {
+                    why: error.to_string(),
+                },
+            };
+            tell(&talk, &said);
+        };
+        let writer = std::thread::Builder::new().name("flood".into()).spawn(write);
+        Ok(Flooding {
+            watch,
+            began: Instant::now(),
+            writer: writer.map_err(|e| e.to_string())?,
+        })
+    }
+
+    /// Let it end, and tell what it has written even where its log takes nothing more.
+    fn end(self, talk: &Talk) {
+        if self.ends_within(FLOOD_GRACE) {
+            return;
+        }
+        self.watch.stop();
+        let elapsed = self.began.elapsed();
+        if !self.ends_within(FLOOD_WAIT) {
+            let said = Said::Logged {
+                lines: self.watch.lines(),
+                elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            };
+            tell(talk, &said);
+        }
+    }
+
+    fn ends_within(&self, time: Duration) -> bool {
+        let since = Instant::now();
+        while !self.writer.is_finished() {
+            if since.elapsed() > time {
+                return false;
+            }
+            std::thread::sleep(FLOOD_LOOK);
+        }
+        true
+    }
+}
+
+/// Tell the environment, start the load and the flood.
+fn begin(talk: &Talk, work: &Work) -> Result<(Option<Background>, Option<Flooding>), String> {
     if work.print_environment {
         let variable = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             format!("{}={}", name.to_string_lossy(), value.to_string_lossy())
         };
         let mut variables: Vec<String> = std::env::vars_os().map(variable).collect();
         variables.sort_unstable();
-        let _ = say(talk, &Said::Environment { variables });
+        tell(talk, &Said::Environment { variables });
     }
     let background = match work.load.is_idle() {
         true => None,
@@ -127,24 +213,28 @@ fn begin(talk: &UnixStream, work: &Work) -> Result<Option<Background>, String> {
             Some(load.map_err(|e| e.to_string())?)
         }
     };
-    let _ = say(talk, &Said::Working);
-    if work.log.lines > 0 {
-        let file = open(&work.log.to).map_err(|e| format!("its log {}: {e}", work.log.to.name()))?;
-        let flood = flood(&file, work.log.threads, work.log.lines).map_err(|e| e.to_string())?;
-        let logged = Said::Logged {
-            lines: flood.lines,
-            elapsed_ns: flood.elapsed_ns,
-        };
-        let _ = say(talk, &logged);
-    }
-    Ok(background)
+    tell(talk, &Said::Working);
+    let flooding = match work.log.lines {
+        0 => None,
+        _ => Some(Flooding::begin(talk, work)?),
+    };
+    Ok((background, flooding))
 }
 
 fn open(to: &LogTo) -> io::Result<File> {
     match to {
         LogTo::Stderr => Ok(File::from(io::stderr().as_fd().try_clone_to_owned()?)),
         LogTo::Null => OpenOptions::new().write(true).open("/dev/null"),
-        LogTo::File(path) => OpenOptions::new().append(true).create(true).open(path),
+        LogTo::File(path) => {
+            // A pipe that nobody reads is refused rather than waited for; one that is read may make writers wait.
+            let file = OpenOptions::new()
+                .append(true)
+                .create(true)
+                .custom_flags(OFlags::NONBLOCK.bits() as i32)
+                .open(path)?;
+            fcntl_setfl(&file, OFlags::APPEND)?;
+            Ok(file)
+        }
     }
 }
 

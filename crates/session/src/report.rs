@@ -80,7 +80,7 @@ pub struct ComputationReport {
     pub observed: Observed,
     /// How it ended, in words.
     pub exit: String,
-    /// It ended before it was told to.
+    /// It ended before it was told to, or could not do what it was to do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub early: bool,
     /// Asked, granted and observed in one line each.

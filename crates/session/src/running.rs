@@ -328,7 +328,7 @@ fn watch(
     if usage.oom_kills > 0 {
         seen.out_of_memory_after_ns = since_go;
     }
-    report.early = !said_done && !told;
+    report.early = !said_done && (!told || words.is_some());
     report.exit = match (usage.oom_kills > 0, words) {
         (true, _) => "the kernel killed it for memory".into(),
         (_, Some(words)) => words,
@@ -358,7 +358,10 @@ fn note(state: &mut State, said: Said, work: &Work) {
             cpu_ns,
             elapsed_ns,
             load_done,
+            resident_max_bytes,
         } => {
+            let seen = &mut state.report.observed.resident_max_bytes;
+            *seen = resident_max_bytes.max(*seen);
             state.report.load_done = load_done;
             if elapsed_ns > 0 {
                 state.report.observed.cores_used = Finite::maybe(cpu_ns as f64 / elapsed_ns as f64);

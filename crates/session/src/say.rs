@@ -105,5 +105,8 @@ pub enum Said {
         elapsed_ns: u64,
         /// Work that its load got done.
         load_done: BTreeMap<String, u64>,
+        /// The most memory that it has had in use (RSS): its cases look at the kernel's peak from where they begin.
+        #[serde(default)]
+        resident_max_bytes: Option<u64>,
     },
 }

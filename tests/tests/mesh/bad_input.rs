@@ -76,7 +76,7 @@ fn a_firewall_between_two_hosts_costs_their_pairs_alone() {
     // At once, the two fail in the run of another pair that is well.
     let words = [
         format!("--isolated --repeats 1 --json {PROBE}"),
-        "--loaded --repeats 1 --json -- am_lat --via udp -t 50ms --warmup 0".to_owned(),
+        "--loaded --repeats 1 --json -- am_lat --via udp -t 300ms --warmup 0".to_owned(),
     ];
     for words in words {
         let ended = start((&hosts, &bridge), &words).end(PATIENCE).code(1);

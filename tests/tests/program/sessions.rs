@@ -656,6 +656,32 @@ fn strangers_and_garbage_get_nothing_from_the_daemons() {
     assert_nothing_left(&home);
 }
 
+/// A log that takes no more lines holds its flood, and neither the computation's end nor what it has done.
+#[test]
+fn a_log_that_nobody_reads_holds_up_the_flood_alone() {
+    let _turn = turn();
+    let home = home();
+    let pipe = home.path("log");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    // Without a reader it is no log.
+    let ended = home.run("session --logCount=5 --log-to=log --duration=0 --requestMb=0");
+    assert!(ended.complaint().0.contains("log"), "{ended}");
+    let both = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&pipe)
+        .unwrap();
+    let ended = home.run("session --logCount=1000000 --log-to=log --duration=0.3 --requestMb=0 --json");
+    let run = document(&ended.code(0).stdout);
+    let main = &computations(&run)[0];
+    assert_eq!(main["exit"], "ended when told to", "{main}");
+    let lines = main["logged"]["lines"].as_u64().unwrap();
+    assert!((1..1_000_000).contains(&lines), "{main}");
+    drop(both);
+    assert_nothing_left(&home);
+}
+
 #[test]
 fn a_computation_that_cannot_start_and_a_coordinator_that_dies_are_one_line_each() {
     let _turn = turn();

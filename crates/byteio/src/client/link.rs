@@ -23,6 +23,7 @@ use std::io::{self, BufReader, Read as _, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use wirespeed::bulk::{Block, BulkError, BulkPort, Receiver, Wire};
+use wirespeed::sync;
 use wirespeed_schema::byteio::TcpInfo;
 use wirespeed_schema::shown::quoted;
 
@@ -157,8 +158,8 @@ impl Link {
     fn send_ask(&mut self, operation: u8, block: Block) -> Result<(), BulkError> {
         let mut ask = [0; ASK_BYTES];
         ask[0] = operation;
-        ask[8..16].copy_from_slice(&block.offset_bytes.to_le_bytes());
-        ask[16..].copy_from_slice(&block.size_bytes.to_le_bytes());
+        sync::put(&mut ask, 8, block.offset_bytes.to_le_bytes());
+        sync::put(&mut ask, 16, block.size_bytes.to_le_bytes());
         let channel = self.session.reader.get_mut();
         let written = match operation {
             WRITE => channel.write_more(&ask),
@@ -327,9 +328,7 @@ impl Link {
         let mut answer = [0; ANSWER_BYTES];
         self.session.awaits();
         self.session.reader.read_exact(&mut answer)?;
-        let mut size = [0; 8];
-        size.copy_from_slice(&answer[8..]);
-        Ok((answer[0], u64::from_le_bytes(size)))
+        Ok((answer[0], u64::from_le_bytes(sync::take(&answer, 8))))
     }
 
     /// What the kernel says at both ends; the far one where it is wirespeed and nothing is outstanding.

@@ -340,16 +340,26 @@ fn seek_write(
     intake: &mut Intake<'_, '_>,
 ) -> Result<Reply, Failed> {
     let stream = shared.streams.find(id).ok_or_else(no_stream)?;
-    let mut stream = hold(&stream);
-    let (at, stored_bytes) = {
-        let target = target_of(&stream);
-        let at = self::target(offset, origin, stream.position, target.size(shared)?)?;
-        let stored_bytes = store(shared, target, intake, |file| {
-            Placement::in_a_row(file, at, shared.limits.write_bytes_max)
-        })?;
-        (at, stored_bytes)
+    let (path, stage) = {
+        let stream = hold(&stream);
+        (stream.path.clone(), stream.stage.clone())
     };
-    stream.position = at + stored_bytes;
+    let target = Target {
+        path: &path,
+        stage: stage.as_deref(),
+    };
+    // Its sender may take its time: until the data are here, the stream is free for others.
+    let data = spooled(shared, target, intake)?;
+    let mut stream = hold(&stream);
+    let at = self::target(offset, origin, stream.position, target.size(shared)?)?;
+    write(shared, target, |file| {
+        place(
+            Placement::in_a_row(file, at, shared.limits.write_bytes_max),
+            &data,
+        )
+    })?;
+    stream.position = at + data.bytes;
+    stream.touch();
     Ok(Reply::Written)
 }
 

@@ -27,6 +27,13 @@ pub(super) struct Streams {
     max: usize,
 }
 
+impl Stream {
+    /// Its life begins anew.
+    pub fn touch(&mut self) {
+        self.touched = Instant::now();
+    }
+}
+
 impl Streams {
     pub fn new(max: usize) -> Self {
         Streams {
@@ -39,8 +46,10 @@ impl Streams {
     pub fn open(&self, path: &str, stage: Option<Arc<Stage>>) -> Option<String> {
         let id = random_hex()?;
         let mut open = self.open.lock();
-        // A stream in use is being touched.
-        open.retain(|_, stream| stream.try_lock().is_none_or(|s| s.touched.elapsed() < LIFE));
+        // A stream in use is being touched, and its data may still be on their way.
+        open.retain(|_, stream| {
+            Arc::strong_count(stream) > 1 || stream.try_lock().is_none_or(|s| s.touched.elapsed() < LIFE)
+        });
         if open.len() >= self.max {
             return None;
         }
@@ -57,7 +66,7 @@ impl Streams {
     /// The stream of this name.
     pub fn find(&self, id: &str) -> Option<Arc<Mutex<Stream>>> {
         let found = self.open.lock().get(id).cloned()?;
-        found.lock().touched = Instant::now();
+        found.lock().touch();
         Some(found)
     }
 

@@ -14,6 +14,7 @@ use crate::http::body::{Body, Framing};
 use std::fs::File;
 use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::sync::Arc;
+use wirespeed::sync;
 
 /// The protocol's name in `Upgrade`.
 pub(crate) const PROTOCOL: &str = "wirespeed-bulk/1";
@@ -80,11 +81,7 @@ fn requests(
         }
         let mut ask = [0; ASK_BYTES];
         reader.read_exact(&mut ask)?;
-        let number = |at: usize| {
-            let mut bytes = [0; 8];
-            bytes.copy_from_slice(&ask[at..at + 8]);
-            u64::from_le_bytes(bytes)
-        };
+        let number = |at: usize| u64::from_le_bytes(sync::take(&ask, at));
         match ask[0] {
             READ => {
                 let file = match target {
@@ -114,7 +111,7 @@ fn requests(
 fn answer(reader: &mut Reader, status: u8, size_bytes: u64, more: bool) -> io::Result<()> {
     let mut head = [0; ANSWER_BYTES];
     head[0] = status;
-    head[8..].copy_from_slice(&size_bytes.to_le_bytes());
+    sync::put(&mut head, 8, size_bytes.to_le_bytes());
     match more {
         true => reader.get_mut().write_more(&head),
         false => reader.get_mut().write_all(&head),

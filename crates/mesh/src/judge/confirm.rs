@@ -15,12 +15,14 @@ pub const LIKELY: f64 = 0.01;
 pub const CLEARED: f64 = 0.2;
 const Z: f64 = 1.959_963_984_540_054;
 
-/// An effect as a logarithm, with its errors.
+/// An effect as a logarithm, with its errors. That of a host in a slow unit is beside its unit.
 #[derive(Debug, Clone, Copy)]
 struct Estimate {
     effect: f64,
     /// Standard error of the effect.
     error: f64,
+    /// Effect and standard error beside the median host of all, whatever the unit explains: what is published.
+    of_median: [f64; 2],
     /// Probability of an effect this low where nothing is slow.
     p: f64,
     /// Degrees of freedom of the error.
@@ -88,7 +90,12 @@ pub fn confirm(
         let named = |host: usize| candidates.named_hosts.contains_key(&(host, side));
         compare(effects, (side, worth), &mut found, named, shift);
         for (host, found) in found {
-            let shown = partners(effects, &ends[&(host, side)], side, found.effect / 2.0);
+            let shown = partners(
+                effects,
+                &ends[&(host, side)],
+                side,
+                shift(host) + found.effect / 2.0,
+            );
             let side = name(side);
             let culprit = match shown[1] < PARTNERS_MIN {
                 true => Culprit::Undecided { host, side },
@@ -242,9 +249,11 @@ fn of_host(effects: &Effects, cells: &[&Cell], side: usize, controls: usize) -> 
     let distinct: BTreeSet<usize> = cells.iter().map(|cell| [cell.to, cell.from][side]).collect();
     let effect = middle(&mut values, effects.noise);
     let (noise, freedom) = pooled(effects, side, &values, effect);
+    let error = noise * effects.fresh_error(side, [cells.len(), distinct.len(), controls]);
     Estimate {
         effect,
-        error: noise * effects.fresh_error(side, [cells.len(), distinct.len(), controls]),
+        error,
+        of_median: [effect, error],
         p: 1.0,
         freedom,
         count: cells.len(),
@@ -277,6 +286,7 @@ fn of_members(effects: &Effects, side: usize, each: &[Estimate]) -> Estimate {
     Estimate {
         effect,
         error,
+        of_median: [effect, error],
         p: lower_tail(effect, error.hypot(spread), freedom),
         freedom,
         count: FRESH_MIN,
@@ -305,7 +315,8 @@ fn name(side: usize) -> Side {
 }
 
 fn verdict(culprit: Culprit, found: Estimate, p: f64, [shown_by, partners]: [usize; 2]) -> Verdict {
-    let at = |sigmas: f64| (found.effect + sigmas * found.error).exp();
+    let [effect, error] = found.of_median;
+    let at = |sigmas: f64| (effect + sigmas * error).exp();
     Verdict {
         culprit,
         ratio: at(0.0),

@@ -54,7 +54,8 @@ pub enum Culprit {
 pub struct Verdict {
     /// What is slow.
     pub culprit: Culprit,
-    /// Its performance over the median's: 0.8 is 20 % slower. Of two directions, the slower.
+    /// Its performance over the median's: 0.8 is 20 % slower; of a link over what its hosts do with others. Of two directions,
+    /// the slower.
     pub ratio: f64,
     /// The 95 % interval of the ratio.
     pub interval: [f64; 2],

@@ -31,14 +31,15 @@ impl Goal {
         })
     }
 
-    /// The tag of the figure in `repetition` that the goal waits for; the statistic's own name where there is none.
-    fn tag(&self, repetition: Option<&Repetition>) -> String {
+    /// The tag of the figure that the goal waits for, as any of the runs has it: the last may lack it. The statistic's own
+    /// name where none has.
+    fn tag(&self, repetitions: &[Repetition]) -> String {
         let candidates: Vec<String> = match self.statistic.as_str() {
             "rate" => vec!["rate_msg_per_s".to_owned()],
             "bandwidth" => vec!["bandwidth_bytes_per_s".to_owned()],
             latency => FAMILIES.map(|family| format!("{family}_{latency}_ns")).to_vec(),
         };
-        let published = |tag: &&String| repetition.is_some_and(|r| r.metrics.contains_key(*tag));
+        let published = |tag: &&String| repetitions.iter().any(|run| run.metrics.contains_key(*tag));
         let found = candidates.iter().find(published);
         found.cloned().unwrap_or_else(|| self.statistic.clone())
     }
@@ -46,7 +47,7 @@ impl Goal {
     /// How it stands after these repetitions and `elapsed_ns` of measuring: `None` for more, else how it ended. `last`:
     /// there will be no more repetitions in any case.
     pub fn look(&self, repetitions: &[Repetition], elapsed_ns: u64, last: bool) -> Option<Convergence> {
-        let tag = self.tag(repetitions.last());
+        let tag = self.tag(repetitions);
         let values: Vec<f64> = repetitions
             .iter()
             .filter_map(|repetition| repetition.metrics.get(&tag))

@@ -1,6 +1,6 @@
 //! The picture of an open loop: response times against the offered rate.
 
-use super::{Picture, titled};
+use super::{Picture, interval_label, titled};
 use crate::curve::load_words;
 use crate::curve::section::{LoadSection, Offers, load_missing, load_point};
 use crate::curve::{self, LoadPoint};
@@ -60,7 +60,7 @@ pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) ->
         .filter(|series| !series.points.is_empty())
         .collect(),
         marks: load_marks(&rows, section),
-        interval_label: "interval over runs".into(),
+        interval_label: interval_label(curve.iter().map(|(_, case)| *case)),
         ..Chart::new("")
     };
     Some(Picture {

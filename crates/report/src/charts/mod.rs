@@ -23,6 +23,7 @@ pub use sweeps::{Swept, against_size};
 
 use crate::svg::Chart;
 use crate::table::Table;
+use wirespeed_schema::run::CaseResult;
 
 /// A chart with its words and the table behind it.
 #[derive(Debug, Clone, Default)]
@@ -44,6 +45,22 @@ pub struct Picture {
 /// A sentence as a title: without the full stop.
 fn titled(sentence: &str) -> String {
     sentence.trim_end_matches('.').to_owned()
+}
+
+/// What the intervals of `cases` are over: runs, or what one run holds, which says nothing of the next.
+fn interval_label<'a>(cases: impl Iterator<Item = &'a CaseResult>) -> String {
+    intervals_over(cases.map(|case| case.repetitions.len()))
+}
+
+/// The same of cases of so many runs.
+fn intervals_over(runs: impl Iterator<Item = usize>) -> String {
+    let (several, alone): (Vec<usize>, Vec<usize>) = runs.partition(|runs| *runs > 1);
+    match (several.is_empty(), alone.is_empty()) {
+        (true, _) => "interval within the run",
+        (false, true) => "interval over runs",
+        (false, false) => "interval over runs; of a lone run within it",
+    }
+    .to_owned()
 }
 
 impl Picture {
@@ -69,5 +86,18 @@ fn behind(columns: &[&str], rows: Vec<Vec<String>>) -> Table {
         columns,
         rows: rows.into_iter().map(Into::into).collect(),
         ..Table::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_named_by_what_they_are_over() {
+        let over = |runs: &[usize]| intervals_over(runs.iter().copied());
+        assert_eq!(over(&[1, 1]), "interval within the run");
+        assert_eq!(over(&[6]), "interval over runs");
+        assert_eq!(over(&[6, 1]), "interval over runs; of a lone run within it");
     }
 }

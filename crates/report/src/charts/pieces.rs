@@ -7,8 +7,10 @@ use crate::curve::sizes::is_change;
 use crate::curve::{self, Change, Model, Segment, Segments, SizePoint};
 use crate::figures::figure_text;
 use crate::labels::ratio;
+use crate::standings::ends;
 use crate::svg::{Look, Mark, Point, Series};
 use crate::thresholds::FIT_POINTS_MIN;
+use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::{format_ns, format_rate, format_size};
 
 /// The edges of a threshold, in bytes.
@@ -120,21 +122,21 @@ pub fn probe_words(probe: &Probe) -> String {
     )
 }
 
-/// Times of the sizes: as measured, or the time a message takes at the bandwidth.
-pub fn size_points(points: &[Point], bandwidth: bool) -> Vec<SizePoint> {
-    points
-        .iter()
-        .filter(|point| point.x > 0.0 && point.y > 0.0)
-        .map(|point| SizePoint {
-            size_bytes: point.x as u64,
-            time_ns: if bandwidth {
-                point.x * 1e9 / point.y
-            } else {
-                point.y
-            },
-            uncertainty_ratio: point.interval.map(|(low, high)| (high - low) / 2.0 / point.y),
+/// Times of the sizes: as measured, or the time a message takes at the bandwidth. How well a time is known only several runs
+/// tell: the interval within one says nothing of the next.
+pub fn size_points(swept: &Swept, tag: &str) -> Vec<SizePoint> {
+    let is_bandwidth = tag.ends_with("_bytes_per_s");
+    let point = |(size, case): &(u64, &CaseResult)| {
+        let metric = case.metrics.get(tag)?;
+        let (x, y) = (*size as f64, metric.value.get());
+        let over_runs = ends(metric).filter(|_| case.repetitions.len() > 1);
+        (x > 0.0 && y > 0.0).then(|| SizePoint {
+            size_bytes: *size,
+            time_ns: if is_bandwidth { x * 1e9 / y } else { y },
+            uncertainty_ratio: over_runs.map(|(low, high)| (high - low) / 2.0 / y),
         })
-        .collect()
+    };
+    swept.cases.iter().filter_map(point).collect()
 }
 
 /// The models of the pieces that have one.
@@ -226,16 +228,17 @@ fn changes_in_words(label: &str, found: &Segments) -> Vec<String> {
         .filter_map(|(change, models)| Some((change, models?)));
     told.map(|(change, (before, after))| {
         let at = change.until_bytes as f64;
-        let how = change_in_words(change, after.time_ns(at) / before.time_ns(at));
+        let how = change_in_words(before, after, after.time_ns(at) / before.time_ns(at));
         let between = between((change.above_bytes, change.until_bytes));
         format!("{label}: a threshold {between}: beyond it {how}.")
     })
     .collect()
 }
 
-/// What changes; `step` is the time after it over that which the piece before would take.
-fn change_in_words(change: &Change, step: f64) -> String {
-    match (is_change(step), step > 1.0, change.bandwidth_ratio) {
+/// What changes from one model to the next; `step` is the time after it over that which the piece before would take.
+fn change_in_words(before: Model, after: Model, step: f64) -> String {
+    let bandwidths = (before.bandwidth_bytes_per_s(), after.bandwidth_bytes_per_s());
+    match (is_change(step), step > 1.0, bandwidths) {
         (true, true, _) => format!(
             "a message takes {} times as long as the smaller sizes suggest",
             ratio(step)
@@ -244,7 +247,38 @@ fn change_in_words(change: &Change, step: f64) -> String {
             "a message takes {} of the time that the smaller sizes suggest",
             figure_text("_ratio", step)
         ),
-        (_, _, Some(bandwidth)) => format!("the bandwidth is {} times what it was", ratio(bandwidth)),
-        (_, _, None) => "time grows with size at another rate".to_owned(),
+        (_, _, (Some(before), Some(after))) => {
+            format!("the bandwidth is {} times what it was", ratio(after / before))
+        }
+        (_, _, (None, Some(_))) => "time grows with size".to_owned(),
+        (_, _, (Some(_), None)) => "size hardly matters".to_owned(),
+        (_, _, (None, None)) => "the time is slightly another".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_told_by_the_models_on_both_sides() {
+        let flat = Model::Flat { latency_ns: 100.0 };
+        let line = |bandwidth_bytes_per_s| Model::Line {
+            latency_ns: 100.0,
+            bandwidth_bytes_per_s,
+        };
+        for (before, after, step, said) in [
+            (flat, line(1e9), 1.0, "time grows with size"),
+            (line(1e9), flat, 1.0, "size hardly matters"),
+            (line(1e9), line(3e9), 1.0, "the bandwidth is 3 times what it was"),
+            (
+                flat,
+                line(1e9),
+                2.0,
+                "a message takes 2 times as long as the smaller sizes suggest",
+            ),
+        ] {
+            assert_eq!(change_in_words(before, after, step), said);
+        }
     }
 }

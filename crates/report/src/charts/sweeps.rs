@@ -1,7 +1,7 @@
 //! Pictures of sweeps: bandwidth, rate and latency against size.
 
 use super::pieces::{Probed, fits, size_points};
-use super::{Picture, behind, titled};
+use super::{Picture, behind, interval_label, titled};
 use crate::curve;
 use crate::curve::section::Probe;
 use crate::figures::{figure_text, with_interval};
@@ -49,7 +49,7 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str) -> Option<Picture> {
         description: "One point a size; dashed: the fit T = a + s/b of each piece.".into(),
         x: Axis::log("message size", Unit::BinaryBytes),
         y: axis,
-        interval_label: "interval over runs".into(),
+        interval_label: intervals_of(sweeps),
         ..Chart::new("")
     };
     let (mut answer, mut words, mut rows) = (Vec::new(), Vec::new(), Vec::new());
@@ -73,7 +73,7 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str) -> Option<Picture> {
         let modelled = bandwidth || tag.ends_with("_ns");
         let probed = Probed::of(swept);
         if modelled {
-            let found = probed.segments(&size_points(&shown, bandwidth));
+            let found = probed.segments(&size_points(swept, tag));
             for mark in probed.marks(found.as_ref()) {
                 marked(&mut chart.marks, mark);
             }
@@ -104,6 +104,11 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str) -> Option<Picture> {
         table: behind(&["sweep", "size", tag], rows),
         is_curve: true,
     })
+}
+
+fn intervals_of(sweeps: &[Swept]) -> String {
+    let cases = sweeps.iter().flat_map(|swept| &swept.cases);
+    interval_label(cases.map(|(_, case)| *case))
 }
 
 /// What a chart of `tag` against size shows, and its axis.

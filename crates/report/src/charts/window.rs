@@ -1,7 +1,7 @@
 //! The picture of a sweep over windows: what more messages under way buy, and what Little's law says of it.
 
 use super::sweeps::{Swept, points};
-use super::{Picture, behind};
+use super::{Picture, behind, interval_label};
 use crate::curve::{self, Enough, InUse, Little, WindowPoint};
 use crate::figures::figure_text;
 use crate::standings::ends;
@@ -35,7 +35,7 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
         },
         series: vec![Series::new(swept.label.clone(), Look::Line, shown)],
         marks: marks(&enough),
-        interval_label: "interval over runs".into(),
+        interval_label: interval_label(swept.cases.iter().map(|(_, case)| *case)),
         ..Chart::new("")
     };
     let columns = [
@@ -64,7 +64,8 @@ fn answer(label: &str, enough: &Enough) -> String {
     );
     match enough.is_open {
         true => format!(
-            "{label}: the rate still rises at the largest window tried, {with} ({best}): no window is shown to be enough."
+            "{label}: {}: no window is shown to be enough.",
+            enough.open_words("the largest window tried")
         ),
         false => format!(
             "{label}: a window of {} is enough for {} of the best rate ({best} with {with}){}.",

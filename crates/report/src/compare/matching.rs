@@ -80,15 +80,27 @@ pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, Compare
     matched.nowhere = nowhere(&matched.sides, question);
     tell_apart(&mut matched.sides);
     // What its machine did besides is said of a run as a whole.
-    for (side, run) in [("A", a), ("B", b)] {
-        let of_host = host_remarks(&run.host);
-        for (side, code) in warnings(side, &of_host) {
-            for sides in matched.sides.iter_mut().filter(|_| is_of_disturbed_machine(code)) {
-                sides.disturbed.push(format!("{side}: {code}"));
-            }
-        }
+    let of_hosts = disturbed_hosts(a, b);
+    for sides in &mut matched.sides {
+        sides.disturbed.extend(of_hosts.iter().cloned());
     }
     Ok(matched)
+}
+
+/// What of the machines as wholes may have bent either result: `A: steal`.
+pub(super) fn disturbed_hosts(a: &Run, b: &Run) -> Vec<String> {
+    let (of_a, of_b) = (host_remarks(&a.host), host_remarks(&b.host));
+    disturbances(&[warnings("A", &of_a), warnings("B", &of_b)].concat())
+}
+
+/// The same of the machines while two cases ran.
+pub(super) fn disturbed_cases(a: &CaseResult, b: &CaseResult) -> Vec<String> {
+    disturbances(&[warnings("A", &a.remarks), warnings("B", &b.remarks)].concat())
+}
+
+fn disturbances(said: &[(&str, &str)]) -> Vec<String> {
+    let of_machine = said.iter().filter(|(_, code)| is_of_disturbed_machine(code));
+    of_machine.map(|(side, code)| format!("{side}: {code}")).collect()
 }
 
 /// For each of `a` the case of `b` that is the same question, one that is the same in everything first of all; and those of `b`
@@ -213,10 +225,11 @@ fn add(
     }
     let label = pair_label(a, b);
     let said = [warnings("A", &a.remarks), warnings("B", &b.remarks)].concat();
-    let of_machine = said.iter().filter(|(_, code)| is_of_disturbed_machine(code));
-    let words = |(side, code): &(&str, &str)| format!("{side}: {code}");
-    let disturbed: Vec<String> = of_machine.map(words).collect();
-    let remarks: Vec<String> = said.iter().map(words).collect();
+    let disturbed = disturbances(&said);
+    let remarks: Vec<String> = said
+        .iter()
+        .map(|(side, code)| format!("{side}: {code}"))
+        .collect();
     let tags = tags_of(a, b, question)?;
     for (case, other, only) in [(a, b, &mut matched.only_a), (b, a, &mut matched.only_b)] {
         let alone = alone(case, other, question, &tags).into_iter();

@@ -1,7 +1,7 @@
 //! Two meshes: which hosts and links changed, by their names. A host has a value a cycle of the survey, over the pairs that both
 //! meshes measured, each beside itself; a link has its own figures. Where these are too few there is an estimate and no verdict.
 
-use super::matching::{Question, is_same_question};
+use super::matching::{Question, disturbed_cases, disturbed_hosts, is_same_question};
 use super::section::{Difference, MeshChange, Row, Verdict};
 use super::verdict::Sides;
 use crate::mesh::{Probed, words};
@@ -54,7 +54,10 @@ pub fn meshes(a: &Run, b: &Run, question: &Question) -> Option<Meshes> {
             other.probe.tag == one.probe.tag && same.is_some_and(|(a, b)| is_same_question(&a, &b, question))
         });
         if let Some(other) = partner.filter(|_| question.asks_for(&one.probe.tag)) {
-            found.add(one, other, of_a.len() > 1);
+            let of_cases = case(a, one).zip(case(b, other));
+            let mut disturbed = disturbed_hosts(a, b);
+            disturbed.extend(of_cases.iter().flat_map(|(a, b)| disturbed_cases(a, b)));
+            found.add(one, other, (of_a.len() > 1, &disturbed));
         }
     }
     Some(found)
@@ -69,7 +72,7 @@ fn pairs<'a>(probed: &Probed<'a>) -> Pairs<'a> {
 }
 
 impl Meshes {
-    fn add(&mut self, a: &Probed, b: &Probed, several: bool) {
+    fn add(&mut self, a: &Probed, b: &Probed, (several, disturbed): (bool, &[String])) {
         let (of_a, of_b) = (pairs(a), pairs(b));
         let shared = of_a
             .iter()
@@ -84,6 +87,7 @@ impl Meshes {
             tag: a.probe.tag.clone(),
             a: a_values,
             b: b_values,
+            disturbed: disturbed.to_vec(),
             ..Sides::default()
         };
         let mut by_host: BTreeMap<(String, &str), Vec<(&MeshPair, &MeshPair)>> = BTreeMap::new();

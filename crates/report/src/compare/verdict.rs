@@ -169,7 +169,8 @@ fn shift(sides: &Sides, method: Method, edge: f64) -> Option<Shift> {
 }
 
 fn row(sides: &Sides, shift: Shift, context: &Context) -> Option<Row> {
-    let (a, b) = (summarize(&sides.a, LEVEL)?, summarize(&sides.b, LEVEL)?);
+    let [a, b] = compared(sides, context.method);
+    let (a, b) = (summarize(&a, LEVEL)?, summarize(&b, LEVEL)?);
     let by_interval = verdict(&shift, context, more_is_better(&sides.tag));
     let is_withheld =
         matches!(by_interval, Verdict::Faster | Verdict::Slower) && may_be_drift(sides, &shift, context);
@@ -205,6 +206,18 @@ fn row(sides: &Sides, shift: Shift, context: &Context) -> Option<Row> {
             false => Vec::new(),
         },
     })
+}
+
+/// The values behind a ratio: of pairs only the whole ones.
+fn compared(sides: &Sides, method: Method) -> [Vec<f64>; 2] {
+    match method {
+        Method::Unpaired => [sides.a.clone(), sides.b.clone()],
+        Method::Paired => {
+            let pairs = sides.a.iter().copied().zip(sides.b.iter().copied());
+            let (a, b) = pairs.filter(|(a, b)| !a.is_nan() && !b.is_nan()).unzip();
+            [a, b]
+        }
+    }
 }
 
 fn verdict(shift: &Shift, context: &Context, more_is_better: bool) -> Verdict {

@@ -74,9 +74,8 @@ fn credits(name: &str, group: &[&CaseResult]) -> Option<String> {
     let found = enough(&points, REACHED_SHARE)?;
     if found.is_open {
         return Some(format!(
-            "{name}: the rate still rises at the most credits tried, {} ({}): none are shown to be enough",
-            found.peak_window_msgs,
-            format_rate(found.peak_msg_per_s, "msg/s")
+            "{name}: {}: none are shown to be enough",
+            found.open_words("the most credits tried")
         ));
     }
     Some(format!(

@@ -68,6 +68,20 @@ impl Model {
         }
     }
 
+    /// b, where size matters.
+    pub fn bandwidth_bytes_per_s(&self) -> Option<f64> {
+        match *self {
+            Model::Line {
+                bandwidth_bytes_per_s,
+                ..
+            }
+            | Model::Proportional {
+                bandwidth_bytes_per_s,
+            } => Some(bandwidth_bytes_per_s),
+            Model::Flat { .. } => None,
+        }
+    }
+
     /// Root mean square of the relative residuals.
     pub fn residual_ratio(&self, points: &[SizePoint]) -> f64 {
         let squares = points

@@ -4,6 +4,7 @@ use crate::stats::{LEVEL, summarize};
 use crate::thresholds::{IN_FLIGHT_TOLERANCE, WINDOW_FULL_SHARE};
 use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::CaseResult;
+use wirespeed_schema::units::format_rate;
 
 /// A stream measured with a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,11 +72,24 @@ pub struct Enough {
     /// True where the rate rises up to the largest window that was tried: either no smaller one reaches the share, or the largest
     /// is better than the one before it by more than their intervals. Larger windows may then carry more, so none is enough.
     pub is_open: bool,
+    /// Of an open one: the rate rises to the largest window for sure. Else the runs differ too much to tell.
+    pub rises: bool,
     /// A smaller window that may be enough as well: the upper end of its interval reaches the share of the peak's lower end.
     pub perhaps_msgs: Option<u64>,
 }
 
 impl Enough {
+    /// Why none is enough; `largest` names the largest that was tried.
+    pub fn open_words(&self, largest: &str) -> String {
+        let (best, with) = (format_rate(self.peak_msg_per_s, "msg/s"), self.peak_window_msgs);
+        match self.rises {
+            true => format!("the rate still rises at {largest}, {with} ({best})"),
+            false => format!(
+                "the rate is best at {largest}, {with} ({best}), and the runs cannot tell whether less does"
+            ),
+        }
+    }
+
     /// What follows `so many are enough` where the runs leave it open.
     pub fn doubt(&self) -> String {
         let doubt = |window| format!("; the runs cannot tell whether {window} would be");
@@ -107,7 +121,8 @@ pub fn enough(points: &[WindowPoint], share: f64) -> Option<Enough> {
         .iter()
         .find(|point| sure(point) >= goal || point.window_msgs == peak.window_msgs)?;
     let most = |point: &WindowPoint| point.interval.map_or(point.rate_msg_per_s, |(_, upper)| upper);
-    let beyond = most(before);
+    // Every smaller window is surely below the largest; where nothing is known of the runs, the figures decide.
+    let rises = last.window_msgs == peak.window_msgs && sure(last) > most(before);
     let perhaps = points
         .iter()
         .find(|point| point.window_msgs < found.window_msgs && most(point) >= share * sure(&peak));
@@ -116,8 +131,8 @@ pub fn enough(points: &[WindowPoint], share: f64) -> Option<Enough> {
         peak_window_msgs: peak.window_msgs,
         window_msgs: found.window_msgs,
         rate_msg_per_s: found.rate_msg_per_s,
-        is_open: found.window_msgs == last.window_msgs
-            || last.window_msgs == peak.window_msgs && sure(last) > beyond,
+        is_open: found.window_msgs == last.window_msgs || rises,
+        rises,
         perhaps_msgs: perhaps.map(|point| point.window_msgs),
     })
 }
@@ -206,18 +221,20 @@ mod tests {
                 acknowledged_mean_ns: None,
                 in_use: None,
             });
-            enough(&points.collect::<Vec<_>>(), 0.95).unwrap().is_open
+            let found = enough(&points.collect::<Vec<_>>(), 0.95).unwrap();
+            (found.is_open, found.rises)
         };
         // Only the last reaches 95 % of itself, however little it rises above that.
-        assert!(of([100.0, 150.0, 180.0, 192.0], 0.001));
-        assert!(
+        assert_eq!(of([100.0, 150.0, 180.0, 192.0], 0.001), (true, true));
+        assert_eq!(
             of([100.0, 150.0, 180.0, 192.0], 0.2),
-            "no interval reaches it either"
+            (true, false),
+            "no interval reaches it, nor is any rise beyond the intervals"
         );
         // The one before reaches it, but the rise goes on for sure.
-        assert!(of([100.0, 150.0, 188.0, 192.0], 0.001));
-        assert!(!of([100.0, 150.0, 188.0, 192.0], 0.011));
-        assert!(!of([100.0, 192.0, 191.0, 190.0], 0.001));
+        assert_eq!(of([100.0, 150.0, 188.0, 192.0], 0.001), (true, true));
+        assert_eq!(of([100.0, 150.0, 188.0, 192.0], 0.011), (false, false));
+        assert_eq!(of([100.0, 192.0, 191.0, 190.0], 0.001), (false, false));
     }
 
     #[test]

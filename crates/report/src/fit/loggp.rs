@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! (PRTT(n, s) - PRTT(1, s)) / (n - 1) = g + (s - 1) G        a line over sizes
-//! PRTT(1, least size) / 2             = L + 2 o
+//! (PRTT(1, s) - (s - 1) G) / 2        = L + 2 o                of the least size s
 //! ```
 //!
 //! `o` cannot be had from these times; where the ends sleep while they wait, it is half of the CPU time of a message. A
@@ -68,7 +68,11 @@ pub fn loggp(
         .collect();
     let line = weighted_line(&observed, level)?;
     let least = points.iter().min_by_key(|point| point.size_bytes);
-    let one_way_ns = least.map_or(f64::NAN, |point| point.one_ns / 2.0);
+    // There and back, only the message of the size has more than a byte: the answer is short.
+    let bytes_ns = |size: u64| size.saturating_sub(1) as f64 * line.slope.value.max(0.0);
+    let one_way_ns = least.map_or(f64::NAN, |point| {
+        (point.one_ns - bytes_ns(point.size_bytes)) / 2.0
+    });
     if !(one_way_ns.is_finite() && one_way_ns > 0.0) {
         return Err(FitError::BadValue);
     }
@@ -146,6 +150,9 @@ mod tests {
             impossible.overhead_ns, None,
             "more than g, and L would be below nought"
         );
+        // The same from larger sizes alone: the least one's bytes are no latency.
+        let large = loggp(&simulated(0.0, 1)[3..], N, Some(300.0), 0.95).unwrap();
+        near(large.one_way_ns, 2600.0);
         let bounded = loggp(&simulated(0.0, 1), N, None, 0.95).unwrap();
         assert!(
             bounded.latency_ns.0 <= 2000.0 && 2000.0 <= bounded.latency_ns.1,

@@ -3,9 +3,11 @@
 use super::told::test_of;
 use super::{Figures, Format, ImportError, UNKNOWN, Unsaid, bad_line, ping_pong};
 use crate::smb::{COUNTS, RATES};
+use std::collections::BTreeMap;
 use wirespeed_schema::HistogramData;
 use wirespeed_schema::case::{RankSpec, Role};
 use wirespeed_schema::posted::Pattern;
+use wirespeed_schema::units::significant;
 
 /// Size of sockperf's messages unless its command, which its output does not repeat, says otherwise.
 const SOCKPERF_BYTES: f64 = 14.0;
@@ -70,12 +72,27 @@ fn sockperf_run(text: &str, first: usize) -> Result<Figures, ImportError> {
         let value = value.ok_or_else(|| bad_line(Format::Sockperf, first + number, "no number after ="))?;
         found = found.with(tag, value * ns_per_value);
     }
+    found = found.with_options(sockperf_load(text));
     let counted = text
         .split(" observations")
         .next()
         .and_then(|before| before.rsplit(' ').next());
     found.samples = counted.and_then(|count| count.parse().ok()).unwrap_or(0);
     Ok(found)
+}
+
+/// Under load only some of the messages are answered, and a stream goes on meanwhile: another question than a ping-pong, told by
+/// its rate.
+fn sockperf_load(text: &str) -> BTreeMap<String, String> {
+    let of = |name| after(text.split("[Valid Duration]").nth(1)?, name);
+    let counts = of("SentMessages=")
+        .zip(of("ReceivedMessages="))
+        .zip(of("RunTime="));
+    let load = counts.filter(|((sent, received), seconds)| sent >= &(2.0 * received) && *seconds > 0.0);
+    let rate = load.map(|((sent, _), seconds)| format!("{} msg/s", significant(sent / seconds, 2)));
+    rate.into_iter()
+        .map(|rate| ("under-load".to_owned(), rate))
+        .collect()
 }
 
 /// The number that follows `name` somewhere in the text.

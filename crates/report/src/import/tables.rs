@@ -2,6 +2,7 @@
 
 use super::told::test_named;
 use super::{Figures, Format, ImportError, Unsaid, bad_line};
+use std::collections::BTreeMap;
 use wirespeed_schema::case::{RankSpec, Role};
 use wirespeed_schema::plan::takes;
 use wirespeed_schema::test::Layout;
@@ -59,29 +60,22 @@ fn numbers(line: &str) -> Option<Vec<f64>> {
 /// OSU: `# OSU MPI Latency Test`, then size and value. Latency is half of the mean round trip in µs, bandwidth in MB/s of
 /// 10^6 bytes. All of it is what the tests of the same names measure here.
 pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
-    let (mut title, mut found) = (String::new(), Vec::new());
-    let (mut pairs, mut window, mut other) = (1, None, None);
+    let (mut heading, mut found, mut other) = (OsuHeading::default(), Vec::new(), None);
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
         let bad = |what| bad_line(Format::Osu, number, what);
-        if line.starts_with("# OSU MPI") {
-            (title, pairs, window) = (line.to_lowercase(), 1, None);
-        }
         if line.starts_with("# Size") && !["(us)", "MB/s"].iter().any(|unit| line.contains(unit)) {
             return Err(bad("neither us nor MB/s stands at the column"));
         }
-        if line.starts_with('#') {
-            pairs = count_after(line, "pairs:").unwrap_or(pairs);
-            window = count_after(line, "window size:").or(window);
-        }
+        heading.read(line);
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        if title.is_empty() {
+        if heading.title.is_empty() {
             return Err(bad("no heading says which OSU test this is"));
         }
         // What other tests time has no counterpart.
-        let Some(name) = osu_name(&title) else {
+        let Some(name) = osu_name(&heading.title) else {
             other.get_or_insert(number);
             continue;
         };
@@ -99,16 +93,16 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
         };
         let is_windowed = takes(name, "window");
         let under_way = if is_windowed {
-            window.unwrap_or(OSU_WINDOW)
+            heading.window.unwrap_or(OSU_WINDOW)
         } else {
             1
         };
-        let mut row = figures(name, size as u64, under_way, pairs)
+        let mut row = figures(name, size as u64, under_way, heading.pairs.unwrap_or(1))
             .ok_or_else(|| bad("a row has a size and a value"))?;
         if is_windowed {
             let rate = values.get(2).copied().filter(|_| name == "osu_mbw_mr");
             row = bandwidth(row, value, rate);
-            if window.is_none() {
+            if heading.window.is_none() {
                 row = row.assuming(
                     Unsaid::Window,
                     format!("taken as {OSU_WINDOW}, the tool's default"),
@@ -117,7 +111,7 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
         } else {
             row = latency(row, value);
         }
-        found.push(row);
+        found.push(row.with_options(heading.options.clone()));
     }
     match other.filter(|_| found.is_empty()) {
         Some(number) => Err(bad_line(
@@ -127,6 +121,48 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
         )),
         None => Ok(found),
     }
+}
+
+/// What the lines above a table of OSU's say.
+#[derive(Default)]
+struct OsuHeading {
+    title: String,
+    pairs: Option<u64>,
+    window: Option<u64>,
+    /// The kind of memory and the ends that have it, where it is not that of hosts.
+    options: BTreeMap<String, String>,
+}
+
+impl OsuHeading {
+    fn read(&mut self, line: &str) {
+        if line.starts_with("# OSU MPI") {
+            let title = line.to_lowercase();
+            // `# osu mpi-cuda latency test`
+            let kind = title
+                .strip_prefix("# osu mpi-")
+                .and_then(|rest| rest.split(' ').next());
+            let kind = kind.map(|kind| ("memory".to_owned(), kind.to_owned()));
+            *self = OsuHeading {
+                options: kind.into_iter().collect(),
+                title,
+                ..OsuHeading::default()
+            };
+        }
+        if line.starts_with('#') {
+            self.pairs = count_after(line, "pairs:").or(self.pairs);
+            self.window = count_after(line, "window size:").or(self.window);
+            self.options.extend(osu_buffers(line));
+        }
+    }
+}
+
+/// Where the buffers of both ends are: `# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)`.
+fn osu_buffers(line: &str) -> Option<(String, String)> {
+    let ends = line
+        .strip_prefix("# Send Buffer on ")?
+        .split_once(" and Receive Buffer on ");
+    let word = |end: &str| end.split(' ').next().unwrap_or_default().to_lowercase();
+    ends.map(|(send, receive)| ("buffers".to_owned(), format!("{}-{}", word(send), word(receive))))
 }
 
 /// The test here that a heading of OSU's names: `# osu mpi latency test v7.4`, with the kind of memory behind `mpi`. Collective

@@ -203,12 +203,15 @@ fn does(side: MeshSide) -> &'static str {
     }
 }
 
-/// `at 0.61 [0.58 .. 0.64] of the median`: of a latency as its ratio, which is above one.
+/// `at 0.61 [0.58 .. 0.64] of the median`: of a latency as its ratio, which is above one. A link has its hosts beside it.
 fn figure(probed: &Probed, verdict: &MeshVerdict) -> String {
     let [ratio, lower, upper] = ratios(probed, verdict);
-    let of = match probed.probe.higher_is_better {
-        true => "the median",
-        false => "the median latency",
+    let is_link = matches!(verdict.culprit, MeshCulprit::Link { .. });
+    let of = match (is_link, probed.probe.higher_is_better) {
+        (true, true) => "what its hosts reach with others",
+        (true, false) => "the latency of its hosts with others",
+        (false, true) => "the median",
+        (false, false) => "the median latency",
     };
     format!("at {ratio:.2} [{lower:.2} .. {upper:.2}] of {of}")
 }
@@ -244,6 +247,14 @@ fn measured(probed: &[Probed], section: &MeshSection) -> String {
         MeshMode::Loaded => ", all pairs of a round at the same time",
         MeshMode::Isolated => ", one pair at a time",
     });
+    let cycles = probed.iter().flat_map(|probed| &probed.probe.pairs);
+    let most = cycles.map(|pair| pair.survey_count).max().unwrap_or(0);
+    if most < section.cycles {
+        text.push_str(&format!(
+            ", in {most} of {}",
+            counted(section.cycles.into(), "cycle")
+        ));
+    }
     if let ([only], true) = (probed, slow) {
         text.extend(only.typical().map(|median| format!("; {median}")));
     }

@@ -10,6 +10,8 @@ use wirespeed_schema::order::InOrder;
 const PAIRS_EXACT_MAX: usize = 60;
 /// Up to so many values a side the exact distribution of the rank sum is used.
 const SIDE_EXACT_MAX: usize = 40;
+/// The same where some are equal, which takes more work.
+const SIDE_TIED_MAX: usize = 20;
 /// More values a side than this are not compared one with each other: the first so many stand for all.
 const SIDE_MAX: usize = 2_000;
 
@@ -95,10 +97,20 @@ fn invert(mut pairwise: Vec<f64>, lower_tail: &[f64], level: f64) -> Option<Shif
     })
 }
 
+/// A rank, or a sum of ranks, in halves: those of ties are whole or lie in the middle between two.
+fn doubled(rank: f64) -> usize {
+    (2.0 * rank).round() as usize
+}
+
 /// Number of subsets of 1..=n with each sum.
 fn signed_rank_counts(n: usize) -> Vec<f64> {
+    subset_counts(1..=n)
+}
+
+/// Number of subsets of `ranks` with each sum.
+fn subset_counts(ranks: impl Iterator<Item = usize>) -> Vec<f64> {
     let mut counts = vec![1.0];
-    for rank in 1..=n {
+    for rank in ranks {
         let mut next = counts.clone();
         next.resize(counts.len() + rank, 0.0);
         for (sum, count) in counts.iter().enumerate() {
@@ -125,6 +137,25 @@ fn rank_sum_counts(n: usize, m: usize) -> Vec<f64> {
     counts
 }
 
+/// Number of ways in which n of the ranks of both sides, ties and all, give each sum; ranks in halves.
+fn tied_sum_counts(n: usize, ranks: &[f64]) -> Vec<f64> {
+    let most = ranks.iter().copied().map(doubled).sum::<usize>();
+    // ways[taken][sum]
+    let mut ways = vec![vec![0.0; most + 1]; n + 1];
+    ways[0][0] = 1.0;
+    let mut reached = 0;
+    for rank in ranks.iter().copied().map(doubled) {
+        reached += rank;
+        for taken in (1..=n).rev() {
+            let (before, after) = ways.split_at_mut(taken);
+            for sum in rank..=reached {
+                after[0][sum] += before[taken - 1][sum - rank];
+            }
+        }
+    }
+    ways.swap_remove(n)
+}
+
 /// P(T <= t) for every t.
 fn exact_tail(counts: &[f64]) -> Vec<f64> {
     let total: f64 = counts.iter().sum();
@@ -146,8 +177,8 @@ fn normal_tail(mean: f64, sd: f64, count: usize) -> Vec<f64> {
     (0..=count).map(|t| normal.cdf(t as f64 + 0.5)).collect()
 }
 
-/// Two-sided p-value of the signed ranks: exact without ties, else the normal approximation with the variance that the
-/// ties leave. Differences of 0 are left out.
+/// Two-sided p-value of the signed ranks: exact, given the ties, up to 60 differences; else the normal approximation with the
+/// variance that the ties leave. Differences of 0 are left out.
 fn signed_rank_p(differences: &[f64]) -> f64 {
     let mut values: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
     values.order_by(|a, b| a.abs().total_cmp(&b.abs()));
@@ -165,17 +196,17 @@ fn signed_rank_p(differences: &[f64]) -> f64 {
         .sum();
     let all = (n * (n + 1)) as f64 / 2.0;
     let smaller = plus.min(all - plus);
-    if ties == 0.0 && n <= PAIRS_EXACT_MAX {
-        let tail = exact_tail(&signed_rank_counts(n));
-        return (2.0 * tail[smaller as usize]).min(1.0);
+    if n <= PAIRS_EXACT_MAX {
+        let tail = exact_tail(&subset_counts(ranks.iter().copied().map(doubled)));
+        return (2.0 * tail[doubled(smaller)]).min(1.0);
     }
     let count = n as f64;
     let variance = count * (count + 1.0) * (2.0 * count + 1.0) / 24.0 - ties / 48.0;
     two_sided(smaller - all / 2.0, variance)
 }
 
-/// Two-sided p-value of Mann and Whitney's U: exact without ties up to 40 values a side, else the normal approximation
-/// with the ties' variance and continuity correction.
+/// Two-sided p-value of Mann and Whitney's U: exact up to 40 values a side, or 20 where there are ties; else the normal
+/// approximation with the ties' variance and continuity correction.
 fn rank_sum_p(a: &[f64], b: &[f64]) -> f64 {
     let (n, m) = (a.len(), b.len());
     let mut both: Vec<(f64, bool)> = a
@@ -197,6 +228,14 @@ fn rank_sum_p(a: &[f64], b: &[f64]) -> f64 {
     if ties == 0.0 && n.max(m) <= SIDE_EXACT_MAX {
         let tail = exact_tail(&rank_sum_counts(n, m));
         return (2.0 * tail[smaller as usize]).min(1.0);
+    }
+    if n.max(m) <= SIDE_TIED_MAX {
+        // Ties leave no symmetry: what is at least as far from the middle, on either side.
+        let counts = tied_sum_counts(n, &ranks);
+        let [low, high] =
+            [smaller, (n * m) as f64 - smaller].map(|u| doubled(u + (n * (n + 1)) as f64 / 2.0));
+        let far = counts[..=low].iter().sum::<f64>() + counts[high..].iter().sum::<f64>();
+        return (far / counts.iter().sum::<f64>()).min(1.0);
     }
     let (mean, _) = rank_sum_moments(n, m);
     let all = (n + m) as f64;
@@ -246,8 +285,8 @@ mod tests {
     const BEFORE: [f64; 9] = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
     const AFTER: [f64; 9] = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 314.0 / 100.0, 1.29];
 
-    /// Reference: SciPy 1.17 `wilcoxon` (exact; with ties asymptotic); estimate and interval from NumPy's median of the
-    /// 45 Walsh averages and their 6th from either end.
+    /// Reference: SciPy 1.17 `wilcoxon`, exact; estimate and interval from NumPy's median of the 45 Walsh averages and their
+    /// 6th from either end. With ties: all 1,024 signs of the ranks.
     #[test]
     fn signed_ranks_agree_with_scipy() {
         let differences: Vec<f64> = BEFORE.iter().zip(AFTER).map(|(a, b)| a - b).collect();
@@ -262,21 +301,15 @@ mod tests {
         assert!((level - 0.9609375).abs() < 1e-12);
         let tied = [1.0, 2.0, 2.0, -3.0, 4.0, 5.0, -5.0, 6.0, 7.0, 8.0];
         let shift = paired_shift(&tied, 0.95).unwrap();
-        assert!(
-            (shift.p_value - 0.082_731_022_315_102_42).abs() < 1e-9,
-            "{shift:?}"
-        );
+        assert!((shift.p_value - 0.089_843_75).abs() < 1e-12, "{shift:?}");
     }
 
-    /// Reference: SciPy 1.17 `mannwhitneyu`, exact and (with ties) asymptotic; the estimate is NumPy's median of all
-    /// differences.
+    /// Reference: SciPy 1.17 `mannwhitneyu`, exact; the estimate is NumPy's median of all differences. With ties: all ways
+    /// to draw seven of the twelve ranks.
     #[test]
     fn rank_sums_agree_with_scipy() {
         let shift = unpaired_shift(&AFTER, &BEFORE, 0.95).unwrap();
-        assert!(
-            (shift.p_value - 0.132_919_458_185_318_92).abs() < 1e-9,
-            "{shift:?}"
-        );
+        assert!((shift.p_value - 6316.0 / 48_620.0).abs() < 1e-12, "{shift:?}");
         assert!((shift.estimate - 0.56).abs() < 1e-12);
         let apart = unpaired_shift(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[7.0, 8.0, 9.0, 10.0], 0.95).unwrap();
         assert!(
@@ -289,7 +322,33 @@ mod tests {
             0.95,
         )
         .unwrap();
-        assert!((tied.p_value - 0.133_225_866_776_563_12).abs() < 1e-8, "{tied:?}");
+        assert!((tied.p_value - 116.0 / 792.0).abs() < 1e-12, "{tied:?}");
+    }
+
+    /// Values that move in steps of a clock tie, and no p-value may be smaller than that of the most extreme order.
+    #[test]
+    fn ties_make_no_value_rarer_than_the_rarest_order() {
+        for n in 1..=12 {
+            let p = paired_shift(&vec![10.0; n], 0.95).unwrap().p_value;
+            assert!((p - 2.0 / 2f64.powi(n as i32)).abs() < 1e-12, "{n}: {p}");
+            let p = unpaired_shift(&vec![1.0; n], &vec![2.0; n], 0.95)
+                .unwrap()
+                .p_value;
+            let orders: f64 = (1..=n).map(|i| (n + i) as f64 / i as f64).product();
+            assert!((p - 2.0 / orders).abs() < 1e-12, "{n}: {p}");
+        }
+        // Beyond what is counted one by one, ties change little.
+        let side = |n: usize, shift: usize| {
+            (0..n)
+                .map(|i| ((i * 7) % 10 + shift) as f64)
+                .collect::<Vec<f64>>()
+        };
+        let exact = unpaired_shift(&side(20, 0), &side(20, 3), 0.95).unwrap().p_value;
+        let approximate = unpaired_shift(&side(21, 0), &side(20, 3), 0.95).unwrap().p_value;
+        assert!(
+            (0.5..2.0).contains(&(exact / approximate)),
+            "{exact} {approximate}"
+        );
     }
 
     #[test]

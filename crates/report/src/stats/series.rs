@@ -6,7 +6,7 @@
 /// Longer series are shortened to so many means of batches before their autocorrelation is taken.
 const BATCHES_MAX: usize = 50_000;
 
-/// Effective sample size of the mean: n·s²/Var, with Var the variance that correlation leaves, from Geyer's initial
+/// Effective sample size of the mean: s² over the variance of the mean that correlation leaves, from Geyer's initial
 /// monotone positive sequence (Geyer, "Practical Markov Chain Monte Carlo", Statistical Science 7, 1992, section 3.3).
 ///
 /// Series above 50 000 samples are first shortened to means of batches, whose variance holds what correlation there is

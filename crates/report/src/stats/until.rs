@@ -70,7 +70,9 @@ impl StopRule {
         if !ended && !is_look(runs) {
             return Look::Continue;
         }
-        let reached = half_width_ratio(values);
+        // A figure that some run lacks is withheld from the case: nothing is known of it, however narrow the others are.
+        let is_whole = values.len() == runs as usize;
+        let reached = half_width_ratio(values).filter(|_| is_whole);
         match reached {
             Some(ratio) if ratio <= self.target.half_width_ratio => Look::Reached {
                 half_width_ratio: ratio,
@@ -101,7 +103,7 @@ pub fn half_width_ratio(values: &[f64]) -> Option<f64> {
     (summary.median > 0.0 && ratio.is_finite()).then_some(ratio)
 }
 
-/// Whether a look is due after `runs`: 10, 13, 17, 23, 30, 39, ...
+/// Whether a look is due after `runs`: 10, 13, 17, 22, 29, 38, 49, ...
 fn is_look(runs: u32) -> bool {
     let mut next = f64::from(RUNS_MIN);
     while (next.ceil() as u32) < runs {
@@ -210,6 +212,16 @@ mod tests {
         );
         let (why, ratio) = said(rule(0.02, 4).look(&narrow[..4], 4, 0, false));
         assert!(why.contains("six runs") && ratio.is_none(), "{why}");
+        assert_eq!(
+            rule(0.02, 50).look(&narrow, 13, 0, false),
+            Look::Continue,
+            "three runs lack it"
+        );
+        let (why, ratio) = said(rule(0.02, 13).look(&narrow, 13, 0, false));
+        assert!(
+            why.contains("3 of 13 runs had no such figure") && ratio.is_none(),
+            "{why}"
+        );
         assert!(
             said(rule(0.02, 12).look(&[], 12, 0, false))
                 .0

@@ -54,6 +54,48 @@ fn every_tool_is_recognised_by_its_own_output() {
     }
 }
 
+/// What only the circumstances tell apart is not one case of several runs.
+#[test]
+fn other_questions_are_never_runs_of_one_case() {
+    let osu = |kind: &str, buffers: &str| {
+        format!(
+            "# OSU MPI{kind} Latency Test v7.4\n{buffers}# Size          Latency (us)\n8                       1.50\n"
+        )
+    };
+    let cuda = |send: &str, receive: &str| {
+        osu(
+            "-CUDA",
+            &format!("# Send Buffer on {send} (X) and Receive Buffer on {receive} (Y)\n"),
+        )
+    };
+    let all = [
+        osu("", ""),
+        cuda("DEVICE", "HOST"),
+        cuda("HOST", "DEVICE"),
+        osu("", ""),
+    ]
+    .concat();
+    let run = imported(&all);
+    let told: Vec<_> = run.cases.iter().map(|case| &case.case.options).collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(
+        told[0].is_empty() && told[1]["buffers"] == "device-host" && told[1]["memory"] == "cuda",
+        "{told:?}"
+    );
+    assert_eq!(told[2]["buffers"], "host-device");
+
+    // Under load sockperf has one message in a hundred answered.
+    let loaded = SOCKPERF.replace(
+        "SentMessages=25860; ReceivedMessages=25860",
+        "SentMessages=15480; ReceivedMessages=155",
+    );
+    assert_ne!(loaded, SOCKPERF);
+    let run = imported(&format!("{SOCKPERF}{loaded}{SOCKPERF}"));
+    let runs: Vec<usize> = run.cases.iter().map(|case| case.repetitions.len()).collect();
+    assert_eq!((run.cases.len(), runs[0]), (2, 2), "{runs:?}");
+    assert_eq!(run.cases[1].case.options["under-load"], "10000 msg/s");
+}
+
 #[test]
 fn real_outputs_give_the_figures_that_stand_in_them() {
     let iperf3 = imported(IPERF3_TCP);

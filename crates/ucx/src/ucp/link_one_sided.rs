@@ -4,7 +4,7 @@
 
 use super::link_memory::{allocate, expose};
 use super::link_sends::Sends;
-use super::link_worker::{Context, Endpoint, Flush, Worker, connect, failed};
+use super::link_worker::{Context, Endpoint, Flush, Worker, connect};
 use super::{COPIED_BYTES_MAX, UcpOptions};
 use crate::link_status::posted;
 use crate::progress::Progress;
@@ -128,19 +128,14 @@ impl UcpOneSided {
                 pack(copy);
             }
             let data = copy.as_ptr();
-            // SAFETY: a live endpoint of this thread; the copy stays until the completion; the target is in bounds. The
-            // first part of a put in two is complete once the second is: a fence stands between them.
+            // SAFETY: a live endpoint of this thread; the copy stays until all is complete; the target is in bounds.
             unsafe {
                 if !whole {
                     return Ok(ucx.ucp_put_nbx(ep, data.cast(), len, address, rkey, parameters));
                 }
-                let plain: sys::ucp_request_param_t = std::mem::zeroed();
-                let first = ucx.ucp_put_nbx(ep, data.cast(), len - 1, address, rkey, &plain);
-                if let Some(status) = failed(first) {
+                let first = ucx.ucp_put_nbx(ep, data.cast(), len - 1, address, rkey, parameters);
+                if let Some(status) = room.first_part(first) {
                     return Ok(status as isize as sys::ucs_status_ptr_t);
-                }
-                if !first.is_null() {
-                    ucx.ucp_request_free(first);
                 }
                 let fenced = ucx.ucp_worker_fence(worker);
                 if fenced != sys::UCS_OK {
@@ -178,28 +173,29 @@ impl OneSidedPort for UcpOneSided {
         let (end, address) = self.target(peer, to, len)?;
         let data = self.own(from, len)?;
         let ucx = &self.loaded.ucx;
-        let (mut start, mut rest) = (0, len);
-        if self.whole && len > WORD_BYTES {
-            let before = len - 1;
-            let first = self.uncounted.post("ucp_put_nbx", |_, parameters| {
-                // SAFETY: a live endpoint of this thread; memory in bounds, which stays until the whole put is counted.
-                Ok(unsafe { ucx.ucp_put_nbx(end.ep, data.cast(), before, address, end.rkey, parameters) })
-            })?;
-            // SAFETY: a live worker of this thread.
-            let fenced = unsafe { ucx.ucp_worker_fence(self.worker.worker) };
-            if first == Post::Busy || posted("ucp_worker_fence", fenced)? == Post::Busy {
-                return Ok(Post::Busy);
-            }
-            (start, rest) = (before, 1);
-        }
-        self.counted.post("ucp_put_nbx", |_, parameters| {
-            if let Some(handle) = self.handle {
+        let whole = self.whole && len > WORD_BYTES;
+        let (ep, rkey, worker, handle) = (end.ep, end.rkey, self.worker.worker, self.handle);
+        self.counted.post("ucp_put_nbx", |room, parameters| {
+            if let Some(handle) = handle {
                 parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
                 parameters.memh = handle;
             }
-            let (at, to) = (data.wrapping_add(start).cast(), address + start as u64);
-            // SAFETY: as above.
-            Ok(unsafe { ucx.ucp_put_nbx(end.ep, at, rest, to, end.rkey, parameters) })
+            // SAFETY: a live endpoint and worker of this thread; memory in bounds, which stays until all is complete.
+            unsafe {
+                if !whole {
+                    return Ok(ucx.ucp_put_nbx(ep, data.cast(), len, address, rkey, parameters));
+                }
+                let first = ucx.ucp_put_nbx(ep, data.cast(), len - 1, address, rkey, parameters);
+                if let Some(status) = room.first_part(first) {
+                    return Ok(status as isize as sys::ucs_status_ptr_t);
+                }
+                let fenced = ucx.ucp_worker_fence(worker);
+                if fenced != sys::UCS_OK {
+                    return Ok(fenced as isize as sys::ucs_status_ptr_t);
+                }
+                let (last, at) = (data.wrapping_add(len - 1), address + len as u64 - 1);
+                Ok(ucx.ucp_put_nbx(ep, last.cast(), 1, at, rkey, parameters))
+            }
         })
     }
 

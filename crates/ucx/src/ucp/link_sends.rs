@@ -3,6 +3,7 @@
 //! UCX reads data, headers and lists until an operation is complete, so each has a place here that stays.
 
 use super::link_worker::{Trouble, Worker, failed, refused};
+use crate::link_status::cold_error;
 use crate::options::{HEADER_BYTES, IOV_MAX};
 use crate::order::Order;
 use crate::pieces::Spans;
@@ -19,6 +20,8 @@ const COPIES_BYTES_MAX: usize = 64 << 20;
 struct Place {
     list: *const Sends,
     number: u64,
+    /// Parts that are not complete: the operation is once all of them are.
+    parts: u32,
     /// What UCX is told with the operation: all that stays the same is written once.
     parameters: sys::ucp_request_param_t,
     pieces: [sys::ucp_dt_iov_t; IOV_MAX],
@@ -48,15 +51,18 @@ pub struct Room<'a> {
 /// # Safety
 /// UCX calls it with the place of the operation, in the port's thread.
 unsafe extern "C" fn finished(request: *mut c_void, status: sys::ucs_status_t, place: *mut c_void) {
-    // SAFETY: the place lives in a live list.
-    let (list, number) = unsafe {
-        let place = &*place.cast::<Place>();
-        (&*place.list, place.number)
+    // SAFETY: the place lives in a live list, and nobody else holds it: this is the port's thread, within a call of UCX.
+    let (list, number, parts) = unsafe {
+        let place = place.cast::<Place>();
+        (*place).parts -= 1;
+        (&*(*place).list, (*place).number, (*place).parts)
     };
     if status < 0 {
         list.trouble.cold_note(status);
     }
-    list.order.finish(number);
+    if parts == 0 {
+        list.order.finish(number);
+    }
     // SAFETY: UCX's request, given back once.
     unsafe { list.loaded.ucx.ucp_request_free(request) };
 }
@@ -78,6 +84,17 @@ impl Room<'_> {
         }
         // SAFETY: this operation's own part of the copies, which nobody reads while it is not under way.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.copy, len) })
+    }
+
+    /// What UCX did with the first of two parts, posted with the operation's own parameters: the operation is complete once
+    /// both are. The value is what it refused the part with.
+    #[inline(always)]
+    pub fn first_part(&self, request: sys::ucs_status_ptr_t) -> Option<sys::ucs_status_t> {
+        if !request.is_null() && failed(request).is_none() {
+            // SAFETY: the port's thread, outside of UCX's calls, which alone change it too.
+            unsafe { (*self.place.get()).parts += 1 };
+        }
+        failed(request)
     }
 
     /// Number of the place.
@@ -117,6 +134,7 @@ impl Sends {
             UnsafeCell::new(Place {
                 list: std::ptr::null(),
                 number: 0,
+                parts: 0,
                 // SAFETY: plain data, all-zero is valid; the mask says what is in it.
                 parameters: unsafe { std::mem::zeroed() },
                 pieces: [none; IOV_MAX],
@@ -166,6 +184,7 @@ impl Sends {
         // SAFETY: the place is not under way; copies and headers are never moved.
         let (copy, header) = unsafe {
             (*place.get()).number = number;
+            (*place.get()).parts = 1;
             (
                 (*self.copies.get()).as_mut_ptr().add(index * self.copy_bytes),
                 (*self.headers.get()).as_mut_ptr().add(index * self.header_bytes),
@@ -182,17 +201,21 @@ impl Sends {
         let parameters = unsafe { &mut (*place.get()).parameters };
         parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
         let request = post(&mut room, parameters)?;
-        if request.is_null() {
-            self.order.at_once(number);
-            return Ok(Post::Done);
+        // SAFETY: as in `first_part`.
+        let parts = unsafe { &mut (*place.get()).parts };
+        if let Some(status) = failed(request) {
+            return match *parts {
+                1 => refused(operation, status),
+                // The first part is on its way, and nobody can take it back.
+                _ => Err(cold_error(operation, status)),
+            };
         }
-        match failed(request) {
-            None => {
-                self.order.begin(number);
-                Ok(Post::Done)
-            }
-            Some(status) => refused(operation, status),
+        *parts -= u32::from(request.is_null());
+        match *parts {
+            0 => self.order.at_once(number),
+            _ => self.order.begin(number),
         }
+        Ok(Post::Done)
     }
 
     /// How many places there are.

@@ -61,6 +61,8 @@ impl MessageRunner for Run<'_, '_> {
         rank.connected();
         let meter = rank.meter(report);
         let link = Wired::new(port, rank.waiter());
+        // Where queues grow, memory does: that of this case, where the kernel tells it apart from that of earlier ones.
+        let tells_memory = rank.case.test.stream().is_some() && crate::host::begin_resident_max();
         if rank.spec.role == Role::Idle {
             let facts = link.port.facts();
             return Ok(idle(rank, meter, facts));
@@ -71,10 +73,7 @@ impl MessageRunner for Run<'_, '_> {
             (false, false) => laid_out(rank, &meter, link, Never),
         }?;
         let mut finished = drive(rank, meter, body);
-        // Where queues grow, memory does.
-        if rank.case.test.stream().is_some()
-            && let Some(bytes) = crate::host::resident_max_bytes()
-        {
+        if tells_memory && let Some(bytes) = crate::host::resident_max_bytes() {
             finished
                 .facts
                 .insert("resident_max_bytes".into(), bytes.to_string());

@@ -2,6 +2,7 @@
 
 use super::cgroup::limits;
 use super::files::Files;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const MEMINFO: &str = "/proc/meminfo";
 
@@ -11,10 +12,27 @@ pub fn available_bytes() -> u64 {
     available(&Files::live()).unwrap_or_else(free_bytes)
 }
 
-/// Most memory that this process has had in use so far (RSS); format: proc_pid_status(5).
+/// Most memory that this process has had in use (RSS) since [`begin_resident_max`], or since it began; format:
+/// proc_pid_status(5).
 pub fn resident_max_bytes() -> Option<u64> {
     Files::live().kilobytes("/proc/self/status", "VmHWM")
 }
+
+/// Most memory that this process has ever had in use, whatever was begun anew.
+pub fn resident_ever_bytes() -> Option<u64> {
+    Some(resident_max_bytes()?.max(BEFORE.load(Ordering::Relaxed)))
+}
+
+/// Let [`resident_max_bytes`] begin anew with what is in use now. False where the kernel cannot (proc_pid_clear_refs(5)): the
+/// peak is then that of the process.
+pub(crate) fn begin_resident_max() -> bool {
+    let before = resident_max_bytes().unwrap_or(0);
+    BEFORE.fetch_max(before, Ordering::Relaxed);
+    std::fs::write("/proc/self/clear_refs", "5").is_ok()
+}
+
+/// The greatest peak before the last beginning.
+static BEFORE: AtomicU64 = AtomicU64::new(0);
 
 /// Zeros that take no memory until they are written; `None` where the system refuses so many.
 pub(crate) fn zeroed_bytes(len: usize) -> Option<Vec<u8>> {

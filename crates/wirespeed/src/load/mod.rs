@@ -21,7 +21,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 use wirespeed_schema::case::{Load, Place};
@@ -243,9 +243,34 @@ pub struct Flood {
     pub elapsed_ns: u64,
 }
 
+/// What others see of a flood under way: its lines so far, and their word that it end.
+#[derive(Debug, Default)]
+pub struct FloodWatch {
+    lines: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl FloodWatch {
+    /// Let each thread end behind its line; one that a full pipe holds writes no other.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Lines that were written whole so far.
+    pub fn lines(&self) -> u64 {
+        self.lines.load(Ordering::Relaxed)
+    }
+
+    /// Count a line; whether another is wanted.
+    fn line(&self) -> bool {
+        self.lines.fetch_add(1, Ordering::Relaxed);
+        !self.stop.load(Ordering::Relaxed)
+    }
+}
+
 /// Write `lines` log lines of 80 characters to `file` with `threads` threads at once, each its share, as quickly as it
-/// takes them; returns when all are written, or nothing takes them any more.
-pub fn flood(file: &File, threads: u32, lines: u64) -> Result<Flood, LoadError> {
+/// takes them; returns when all are written, nothing takes them any more, or `watch` was told to stop.
+pub fn flood(file: &File, threads: u32, lines: u64, watch: &FloodWatch) -> Result<Flood, LoadError> {
     let wanted = u64::from(threads);
     if wanted == 0 || wanted > u64::from(THREADS_MAX) {
         return Err(LoadError::Threads { wanted });
@@ -256,17 +281,16 @@ pub fn flood(file: &File, threads: u32, lines: u64) -> Result<Flood, LoadError> 
         writers.push((number as u32, share, file.try_clone().map_err(LoadError::Spawn)?));
     }
     let begin = Instant::now();
-    let written = std::thread::scope(|scope| -> io::Result<u64> {
-        let mut started = Vec::new();
+    std::thread::scope(|scope| -> io::Result<()> {
         for (number, share, file) in writers {
             let builder = Builder::new().name("wirespeed-log".to_owned());
-            started.push(builder.spawn_scoped(scope, move || work::log_lines(file, number, share))?);
+            builder.spawn_scoped(scope, move || work::log_lines(file, number, share, watch))?;
         }
-        // A writer has nothing to panic about; if one did, its lines are not counted.
-        Ok(started.into_iter().map(|writer| writer.join().unwrap_or(0)).sum())
-    });
+        Ok(())
+    })
+    .map_err(LoadError::Spawn)?;
     Ok(Flood {
-        lines: written.map_err(LoadError::Spawn)?,
+        lines: watch.lines(),
         elapsed_ns: u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX),
     })
 }

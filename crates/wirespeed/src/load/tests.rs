@@ -316,3 +316,22 @@ fn memory_of_threads_counts() {
         assert!(memory_bytes(&load(1000)) >= 1000 * CACHED_BYTES_MIN);
     }
 }
+
+/// A flood whose log takes nothing more still shows its lines, and ends at its word once there is room.
+#[test]
+fn a_flood_is_counted_while_it_goes_on_and_ends_when_told() {
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let file = File::from(std::os::fd::OwnedFd::from(writer));
+    let watch = Arc::new(FloodWatch::default());
+    let watched = watch.clone();
+    let flooding = std::thread::spawn(move || flood(&file, 2, 1_000_000, &watched).unwrap());
+    while watch.lines() < 100 {
+        std::thread::yield_now();
+    }
+    watch.stop();
+    let mut text = Vec::new();
+    std::io::Read::read_to_end(&mut reader, &mut text).unwrap();
+    let flood = flooding.join().unwrap();
+    assert_eq!((flood.lines * 80, text.len() % 80), (text.len() as u64, 0));
+    assert!((100..1_000_000).contains(&flood.lines), "{flood:?}");
+}

@@ -1,6 +1,7 @@
 //! What load threads do until they are told to stop: each does a piece, then looks at the flag, so that no count stays
 //! zero. It must look at least every few milliseconds.
 
+use super::FloodWatch;
 use crate::host::work;
 use std::fs::File;
 use std::hint::black_box;
@@ -164,10 +165,14 @@ pub(super) fn log_until(stop: &AtomicBool, mut file: File, number: u32) -> u64 {
     }
 }
 
-/// Write `count` log lines, one system call each; returns those written whole before the log refused.
-pub(super) fn log_lines(mut file: File, number: u32, count: u64) -> u64 {
+/// Write `count` log lines, one system call each, until the log refuses one or `watch` has had enough.
+pub(super) fn log_lines(mut file: File, number: u32, count: u64, watch: &FloodWatch) {
     let line = log_line(number);
-    (0..count).take_while(|_| file.write_all(&line).is_ok()).count() as u64
+    for _ in 0..count {
+        if file.write_all(&line).is_err() || !watch.line() {
+            return;
+        }
+    }
 }
 
 /// Empty a regular file; leave devices and pipes as they are.
@@ -247,9 +252,14 @@ mod tests {
         let sink = File::options().write(true).open("/dev/null").expect("/dev/null");
         assert_eq!(log_until(&stop, sink, 0), 1);
         let sink = File::options().write(true).open("/dev/null").expect("/dev/null");
-        assert_eq!(log_lines(sink, 0, 7), 7);
+        let watch = FloodWatch::default();
+        log_lines(sink.try_clone().expect("a copy"), 0, 7, &watch);
         let read_only = File::open("/dev/null").expect("/dev/null");
-        assert_eq!(log_lines(read_only.try_clone().expect("a copy"), 0, 7), 0);
+        log_lines(read_only.try_clone().expect("a copy"), 0, 7, &watch);
+        assert_eq!(watch.lines(), 7, "a log that refuses has none");
+        watch.stop();
+        log_lines(sink, 0, 7, &watch);
+        assert_eq!(watch.lines(), 8);
         assert_eq!(
             log_until(&AtomicBool::new(false), read_only, 0),
             0,

@@ -365,7 +365,7 @@ pub fn bench(
                 .map(|(one, reader)| reader.join().unwrap_or_else(|_| lost(one)))
                 .collect();
             waiting.finish();
-            found
+            alone(plan, found)
         }),
         false => {
             let mut progress = Progress::of_steps(plan.len(), quiet);
@@ -388,9 +388,21 @@ pub fn bench(
     publish(draft, &mut output, (&section, cases), how, ANEW)
 }
 
+/// The CPU time of a service is that of all its readers: where several read at once, none of them has it.
+fn alone(plan: &[Planned], mut found: Vec<Measured>) -> Vec<Measured> {
+    let server = |one: &Planned| one.name.split_once(" -> ").map(|(_, server)| server.to_owned());
+    for (one, (pair, _)) in plan.iter().zip(&mut found) {
+        if plan.iter().filter(|other| server(other) == server(one)).count() > 1 {
+            pair.runs.iter_mut().for_each(|run| run.cpu_far_ns = None);
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed_schema::byteio::Transfer;
 
     fn names(text: &str) -> Result<Vec<String>, String> {
         parse(text, false)
@@ -404,6 +416,26 @@ mod tests {
         let text = format!("pairs = \"all\"\n{}", (0..7).map(machine).collect::<String>());
         let plan = parse(&text, false).unwrap();
         assert_eq!(plan.len(), 42);
+    }
+
+    #[test]
+    fn a_service_of_several_readers_at_once_is_charged_to_none() {
+        let plan = machines(3, "[\"m1 -> m0\", \"m2 -> m0\", \"m0 -> m1\"]");
+        let measured = |one: &Planned| {
+            let mut pair = one.lost("");
+            pair.runs = vec![Transfer {
+                cpu_far_ns: Some(1),
+                ..Transfer::default()
+            }];
+            let case = result_of(&pair);
+            (pair, case)
+        };
+        let found = alone(&plan, plan.iter().map(measured).collect());
+        let known: Vec<bool> = found
+            .iter()
+            .map(|(pair, _)| pair.runs[0].cpu_far_ns.is_some())
+            .collect();
+        assert_eq!(known, [false, false, true]);
     }
 
     fn machines(count: usize, pairs: &str) -> Vec<Planned> {

@@ -35,7 +35,7 @@ use wirespeed_report::interference::Loaded;
 use wirespeed_report::mesh::outcome::is_open;
 use wirespeed_report::mesh::words::named;
 use wirespeed_schema::Finite;
-use wirespeed_schema::mesh::{MeshHost, MeshMode, MeshPairs, MeshProbe, MeshSection};
+use wirespeed_schema::mesh::{MeshCulprit, MeshHost, MeshMode, MeshPairs, MeshProbe, MeshSection};
 use wirespeed_schema::run::{CaseResult, CaseStatus};
 use wirespeed_schema::units::counted;
 
@@ -210,6 +210,8 @@ fn slow(section: &MeshSection, results: &[CaseResult]) -> Option<Failure> {
     let rail = |probe: &MeshProbe| results.get(probe.case as usize)?.case.rail.as_deref();
     let rails: BTreeSet<&str> = section.probes.iter().filter_map(rail).collect();
     let mut found: Vec<(String, BTreeSet<&str>)> = Vec::new();
+    let verdicts = || section.probes.iter().flat_map(|probe| &probe.verdicts);
+    let is_open = verdicts().all(|verdict| matches!(verdict.culprit, MeshCulprit::Undecided { .. }));
     for probe in &section.probes {
         for verdict in &probe.verdicts {
             let name = named(section, verdict.culprit);
@@ -237,7 +239,10 @@ fn slow(section: &MeshSection, results: &[CaseResult]) -> Option<Failure> {
         Failure::with(
             exit::GATE,
             format!("slow: {}{tail}", names.join(", ")),
-            "take it out of use, or measure its pairs alone: --isolated with --pairs FILE",
+            match is_open {
+                true => "measure it with more hosts, or its pairs alone: --isolated with --pairs FILE",
+                false => "take it out of use, or measure its pairs alone: --isolated with --pairs FILE",
+            },
         )
     })
 }

@@ -115,8 +115,14 @@ impl Sessions<'_> {
                 .collect::<Vec<_>>()
         });
         waiting.finish();
+        // What failed while it was told to end was early all the same.
+        let failed = match self.broken {
+            true => None,
+            false => reports.iter().find_map(failed),
+        };
         self.reports.extend(reports);
-        held
+        held?;
+        failed.map_or(Ok(()), Err)
     }
 
     /// The group keeps its channels meanwhile.
@@ -179,6 +185,15 @@ impl Runner for Sessions<'_> {
             false => self.close(),
         }
     }
+}
+
+/// The computation of a session that could not do what it was to do.
+fn failed(session: &SessionReport) -> Option<Failure> {
+    let failed = session.computations.iter().find(|computation| computation.early)?;
+    Some(Failure::failed(
+        format!("{} failed: {}", failed.name, failed.exit),
+        "look at its log; --requestMb and --cores bound it",
+    ))
 }
 
 /// From the start of a repetition to its first answered message.

@@ -355,3 +355,18 @@ proptest! {
         }
     }
 }
+
+/// A run that one side lacks is in no ratio, so it is in neither median, and counts for nothing.
+#[test]
+fn what_has_no_partner_is_in_no_row() {
+    let mut random = Random::new(5);
+    let mut sides = pairs(&mut random, 8, 1.0, 0.001);
+    sides.a[0] = f64::NAN;
+    sides.b[1] = f64::NAN;
+    sides.b[0] = 1e9;
+    let row = judge(std::slice::from_ref(&sides), Method::Paired, 0.01)
+        .0
+        .remove(0);
+    assert_eq!((row.a_runs, row.b_runs), (6, 6));
+    assert!((0.5..2.0).contains(&(row.b.get() / row.a.get())), "{row:?}");
+}

@@ -122,7 +122,8 @@ fn every_kind_of_culprit_has_its_sentence_and_the_rest_is_counted() {
         assert!(text.contains(row), "{row} in {text}");
     }
     let explained: Vec<String> = explain(&run).into_iter().map(|sentence| sentence.text).collect();
-    let link = "node1 <-> node2 at 0.70 [0.66 .. 0.73] of the median: the link, not a host.";
+    let link =
+        "node1 <-> node2 at 0.70 [0.66 .. 0.73] of what its hosts reach with others: the link, not a host.";
     assert!(explained.iter().any(|text| text.ends_with(link)), "{explained:?}");
 }
 
