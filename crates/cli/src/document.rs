@@ -111,19 +111,23 @@ fn host(include_host_name: bool) -> HostFingerprint {
 /// The words that repeat the run. The program is called by its name, whatever path it was found under; the value of
 /// `--identity` is a secret and stays out.
 fn command(words: impl Iterator<Item = String>) -> Vec<String> {
-    let mut command = vec!["wirespeed".to_owned()];
+    let program = std::iter::once("wirespeed".to_owned());
+    program.chain(without_secrets(words.skip(1))).collect()
+}
+
+/// Words as they may enter a result.
+pub fn without_secrets(words: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
     let mut secret = false;
-    for word in words.skip(1) {
+    words.map(move |word| {
         if std::mem::take(&mut secret) {
-            command.push("$WIRESPEED_IDENTITY".to_owned());
-        } else if word.starts_with("--identity=") {
-            command.push("--identity=$WIRESPEED_IDENTITY".to_owned());
-        } else {
-            secret = word == "--identity";
-            command.push(word);
+            return "$WIRESPEED_IDENTITY".to_owned();
         }
-    }
-    command
+        if word.starts_with("--identity=") {
+            return "--identity=$WIRESPEED_IDENTITY".to_owned();
+        }
+        secret = word == "--identity";
+        word
+    })
 }
 
 #[cfg(test)]

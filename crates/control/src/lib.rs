@@ -21,6 +21,7 @@ pub mod secure;
 pub mod serve;
 pub mod session;
 mod stop;
+mod strangers;
 mod watch;
 mod wire;
 

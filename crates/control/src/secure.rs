@@ -11,17 +11,19 @@ use crate::error::ControlError;
 use crate::reach::{self, ended_by, unless_stopped};
 use crate::serve::{Listen, listen};
 use crate::stop::StopFlag;
+use crate::strangers::{Strangers, Visitor};
 use crate::wire::tls::{TlsReader, TlsWire, halves};
 use crate::wire::{Wire, WireReader};
 use parking_lot::Mutex;
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Connections at the same time; the oldest makes room for the next.
-const CONNECTIONS_MAX: usize = 256;
+/// Connections at the same time, strangers among them; of those the oldest makes room for the next, and nobody does for one more
+/// where all are known.
+const CONNECTIONS_MAX: usize = 320;
 /// A TLS handshake takes at most so long.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
@@ -104,8 +106,13 @@ pub struct SecureListener {
     stop: StopFlag,
 }
 
-/// Connections that are open, oldest first.
-type Open = Arc<Mutex<VecDeque<(u64, TcpStream)>>>;
+/// Connections that are open.
+type Open = Arc<Mutex<BTreeMap<u64, TcpStream>>>;
+
+/// One that has not proven who it is, and makes room for others; dropped, it is known.
+pub struct Stranger {
+    _visitor: Visitor,
+}
 
 impl SecureListener {
     /// Listen on `port` (0 for any free one) as the server of `key`.
@@ -125,54 +132,50 @@ impl SecureListener {
     }
 
     /// Hand every stream whose handshake is done to `serve`, until the stop flag is raised; then every connection is
-    /// closed.
+    /// closed. `serve` drops the stranger as soon as that is none any more.
     pub fn run(
         &self,
-        serve: impl Fn(SecureReader, SecureWriter, SocketAddr) + Send + Sync + 'static,
+        serve: impl Fn(SecureReader, SecureWriter, Stranger) + Send + Sync + 'static,
     ) -> Result<(), ControlError> {
-        let (open, serve) = (Open::default(), Arc::new(serve));
+        let (open, serve, strangers) = (Open::default(), Arc::new(serve), Strangers::default());
         let mut next = 0;
         listen::accept(&self.listeners, &self.stop, |accepted| {
-            let Ok((stream, client)) = accepted else {
+            let Ok((stream, _)) = accepted else {
                 return;
             };
             next += 1;
-            if enter(&open, next, &stream).is_err() {
+            let Ok(visitor) = enter((&open, &strangers), next, &stream) else {
                 return;
-            }
-            let (open, serve, config, id) = (open.clone(), serve.clone(), self.config.clone(), next);
-            // Without a thread its socket goes with the closure.
-            let _ = std::thread::Builder::new()
+            };
+            let (of_thread, serve, config, id) = (open.clone(), serve.clone(), self.config.clone(), next);
+            let spawned = std::thread::Builder::new()
                 .name("connection".into())
                 .spawn(move || {
                     if let Ok((reader, writer)) = greet(stream, &config) {
-                        serve(reader, writer, client);
+                        serve(reader, writer, Stranger { _visitor: visitor });
                     }
-                    lock(&open).retain(|(other, _)| *other != id);
+                    of_thread.lock().remove(&id);
                 });
+            if spawned.is_err() {
+                // Its other socket goes with the closure.
+                open.lock().remove(&id);
+            }
         })?;
-        for (_, stream) in lock(&open).drain(..) {
+        for stream in open.lock().values() {
             let _ = stream.shutdown(Shutdown::Both);
         }
         Ok(())
     }
 }
 
-fn lock(open: &Open) -> parking_lot::MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
-    open.lock()
-}
-
-fn enter(open: &Open, id: u64, stream: &TcpStream) -> io::Result<()> {
-    let stream = stream.try_clone()?;
-    let mut open = lock(open);
-    if open.len() >= CONNECTIONS_MAX
-        && let Some((_, oldest)) = open.pop_front()
-    {
-        // It may have gone by itself.
-        let _ = oldest.shutdown(Shutdown::Both);
+fn enter((open, strangers): (&Open, &Strangers), id: u64, stream: &TcpStream) -> io::Result<Visitor> {
+    let mut open = open.lock();
+    if open.len() >= CONNECTIONS_MAX {
+        return Err(io::Error::other("as many connections as are taken"));
     }
-    open.push_back((id, stream));
-    Ok(())
+    let visitor = strangers.enter(stream)?;
+    open.insert(id, stream.try_clone()?);
+    Ok(visitor)
 }
 
 fn greet(stream: TcpStream, config: &Arc<rustls::ServerConfig>) -> io::Result<(SecureReader, SecureWriter)> {

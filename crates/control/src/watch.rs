@@ -38,8 +38,13 @@ impl Watch {
     /// stood still for the rest.
     pub(crate) fn wait<T>(&self, time: Duration, wait: impl FnOnce(Duration) -> T) -> T {
         let time = time.min(self.look_every);
+        self.aside(time, || wait(time))
+    }
+
+    /// What `act` gives, which is to take no longer than `time`: for what it takes beyond, nobody is heard, and nobody is silent.
+    pub(crate) fn aside<T>(&self, time: Duration, act: impl FnOnce() -> T) -> T {
         let began = self.origin.elapsed();
-        let result = wait(time);
+        let result = act();
         let late = self.origin.elapsed().saturating_sub(began.saturating_add(time));
         if late > STOOD_STILL {
             self.still_ns.fetch_add(late.as_nanos() as u64, Ordering::AcqRel);

@@ -36,8 +36,18 @@ fn scaled(number: &str, factor: u64) -> Option<u64> {
     if let Ok(whole) = digits.parse::<u64>() {
         return whole.checked_mul(factor);
     }
-    let value = digits.parse::<f64>().ok()? * factor as f64;
-    ((0.0..9.0e18).contains(&value) && value.fract() == 0.0).then_some(value as u64)
+    let (whole, fraction) = digits.split_once('.')?;
+    let number = |text: &str| match text.is_empty() {
+        true => Some(0),
+        false => text.parse::<u128>().ok(),
+    };
+    let parts = 10u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let all = number(whole)?
+        .checked_mul(parts)?
+        .checked_add(number(fraction)?)?;
+    let scaled = all.checked_mul(factor.into())?;
+    let is_exact = scaled % parts == 0 && digits.len() > 1;
+    u64::try_from(scaled / parts).ok().filter(|_| is_exact)
 }
 
 /// A size in bytes.
@@ -333,6 +343,32 @@ mod tests {
         assert_eq!(parse_duration_ns("1.5s"), Ok(1_500_000_000));
         assert!(parse_duration_ns("10").is_err());
         assert!(parse_duration_ns("-1s").is_err());
+        // Whatever is a whole number of nanoseconds is taken, though no binary fraction is it.
+        for tenths in 0..1_000u64 {
+            let text = format!("{}.{}", tenths / 10, tenths % 10);
+            assert_eq!(
+                parse_duration_ns(&format!("{text}s")),
+                Ok(tenths * 100_000_000),
+                "{text}"
+            );
+            assert_eq!(
+                parse_duration_ns(&format!("{text}ms")),
+                Ok(tenths * 100_000),
+                "{text}"
+            );
+            assert_eq!(parse_count(&format!("{text}k")), Ok(tenths * 100), "{text}");
+            assert_eq!(parse_size(&format!("{text}kB")), Ok(tenths * 100), "{text}");
+        }
+        for bad in [
+            ".s",
+            "1.5.5s",
+            "0.1ns",
+            "1.23456789012s",
+            "1.+5s",
+            "99999999999999999999.5s",
+        ] {
+            assert!(parse_duration_ns(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

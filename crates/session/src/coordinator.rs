@@ -25,7 +25,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::KeyFile;
-use wirespeed_control::secure::{SecureListener, SecureReader, SecureWriter};
+use wirespeed_control::secure::{SecureListener, SecureReader, SecureWriter, Stranger};
 use wirespeed_control::{ControlError, Failure, Identity, Listen, StopFlag};
 use wirespeed_schema::units::counted;
 
@@ -117,7 +117,7 @@ impl Coordinator {
         });
         let result = self
             .listener
-            .run(move |reader, writer, _| shared.serve(reader, writer));
+            .run(move |reader, writer, stranger| shared.serve(reader, writer, stranger));
         drop(serving);
         if let Ok(janitor) = janitor {
             // It has no reason to panic; nodes are then forgotten when somebody asks for them.
@@ -128,8 +128,8 @@ impl Coordinator {
 }
 
 impl Shared {
-    fn serve(&self, mut reader: SecureReader, mut writer: SecureWriter) {
-        let (status, body) = match http::read_request(&mut reader, &self.identity) {
+    fn serve(&self, mut reader: SecureReader, mut writer: SecureWriter, stranger: Stranger) {
+        let (status, body) = match http::read_request(&mut reader, &self.identity, stranger) {
             Ok(request) => match self.answer(&request) {
                 Ok(answer) => answer,
                 Err(failure) => Refused::of(&failure),

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_control::launch::stdio;
-use wirespeed_control::secure::{SecureListener, SecureReader, SecureWriter};
+use wirespeed_control::secure::{SecureListener, SecureReader, SecureWriter, Stranger};
 use wirespeed_control::{ControlError, Failure, Identity, Listen, StopFlag};
 
 /// A session that nobody asked about for so long has no client any more.
@@ -118,7 +118,7 @@ impl NodeDaemon {
         let served = shared.clone();
         let result = self
             .listener
-            .run(move |reader, writer, _| served.serve(reader, writer));
+            .run(move |reader, writer, stranger| served.serve(reader, writer, stranger));
         if let Ok(janitor) = janitor {
             // It ends with the stop flag.
             let _ = janitor.join();
@@ -129,8 +129,8 @@ impl NodeDaemon {
 }
 
 impl Shared {
-    fn serve(&self, mut reader: SecureReader, mut writer: SecureWriter) {
-        let request = match http::read_request(&mut reader, &self.identity) {
+    fn serve(&self, mut reader: SecureReader, mut writer: SecureWriter, stranger: Stranger) {
+        let request = match http::read_request(&mut reader, &self.identity, stranger) {
             Ok(request) => request,
             Err(Bad(status, why)) => {
                 // Whoever sent it may be gone.

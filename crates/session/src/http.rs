@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
 use wirespeed_control::deadlined::Deadlined;
-use wirespeed_control::secure::{self, Connected, SecureReader, SecureWriter};
+use wirespeed_control::secure::{self, Connected, SecureReader, SecureWriter, Stranger};
 use wirespeed_control::{ControlError, Failure, Identity, StopFlag, Subscription, reach};
 use wirespeed_schema::units::parse_digits;
 
@@ -47,15 +47,19 @@ struct Head {
     rest: Vec<u8>,
 }
 
-/// Read a request; the body only of who has `identity`'s word.
-pub(crate) fn read_request(reader: &mut SecureReader, identity: &Identity) -> Result<Request, Bad> {
+/// Read a request; the body only of who has `identity`'s word, and so is no `stranger` any more.
+pub(crate) fn read_request(
+    reader: &mut SecureReader,
+    identity: &Identity,
+    stranger: Stranger,
+) -> Result<Request, Bad> {
     reader.set_deadline(Some(Instant::now() + READ_TIME));
-    let request = read(reader, identity);
+    let request = read(reader, identity, || drop(stranger));
     reader.set_deadline(None);
     request
 }
 
-fn read(reader: &mut impl Read, identity: &Identity) -> Result<Request, Bad> {
+fn read(reader: &mut impl Read, identity: &Identity, known: impl FnOnce()) -> Result<Request, Bad> {
     let head = read_head(reader, parse_request)?;
     if !head
         .bearer
@@ -64,6 +68,7 @@ fn read(reader: &mut impl Read, identity: &Identity) -> Result<Request, Bad> {
     {
         return Err(Bad(401, "the bearer token is missing or wrong"));
     }
+    known();
     if head.chunked {
         return Err(Bad(411, "state the length of the body"));
     }
@@ -367,7 +372,7 @@ mod tests {
     use wirespeed_control::auth::keyfile::KeyFile;
 
     fn served(identity: &Identity, text: &str) -> Result<Request, Bad> {
-        read(&mut text.as_bytes(), identity)
+        read(&mut text.as_bytes(), identity, || ())
     }
 
     #[test]

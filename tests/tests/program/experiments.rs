@@ -215,3 +215,30 @@ fn nonsense_is_refused_by_all() {
         }
     }
 }
+
+/// What `ab` measured is whole, and one document, whatever else fails.
+#[test]
+fn what_two_arms_gave_is_not_lost() {
+    let _turn = turn();
+    let home = home();
+    let arms = "-- latency --via inproc -t 5ms -- latency --via inproc -t 5ms";
+    std::os::unix::fs::symlink("/dev/full", home.path("verdict.xml")).unwrap();
+    let ended = home
+        .run(&format!("ab --pairs 3 -q --junit verdict.xml -o ab.json {arms}"))
+        .code(1);
+    assert!(ended.complaint().0.contains("verdict.xml"), "{ended}");
+    assert_eq!(crate::file(&home, "ab.json").cases.len(), 2);
+    let ended = home.run(&format!("ab --pairs 3 --json --figure rate {arms}"));
+    assert_eq!(crate::document(&ended.stdout).cases.len(), 2, "{ended}");
+    assert!(
+        ended.code != Some(0) && !ended.complaint().1.is_empty(),
+        "{ended}"
+    );
+    std::fs::write(
+        home.path("a.toml"),
+        "repeats = 9\n[[case]]\ntest = \"latency\"\nvia = \"inproc\"\n",
+    )
+    .unwrap();
+    let ended = home.run("ab -- a.toml -- a.toml").code(2);
+    assert!(ended.complaint().0.contains("repeats"), "{ended}");
+}

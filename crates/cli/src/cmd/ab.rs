@@ -6,6 +6,7 @@ use super::front::Front;
 use super::probe::parsed;
 use super::run::prepare;
 use crate::args::{AbArgs, ColorChoice, ExperimentArgs};
+use crate::document::without_secrets;
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Prepared, Ranks, fill};
 use crate::group::{Groups, Reach};
@@ -35,10 +36,16 @@ pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result
     let mut ranks = Ranks::of_arms(groups.collect());
     let mut front = Front::open((&arguments.output, color), Some(plan))?;
     gate.show(&mut front.output);
-    let names = words.map(|words| words.join(" "));
+    let names = words.map(name);
     let cases = arms.into_iter().map(|arm| arm.cases).collect();
     let found = front.run(how, &mut ranks, cases)?;
     gate.conclude(front, found, &names, arguments.aa)
+}
+
+/// What an arm is called in the result: its words.
+pub(super) fn name(words: &[String]) -> String {
+    let words: Vec<String> = without_secrets(words.iter().cloned()).collect();
+    words.join(" ")
 }
 
 /// How the arms are measured: a live view shows those that ask for one.
@@ -127,6 +134,12 @@ fn comparable([a, b]: &[Arm; 2], figures: &[String]) -> Result<(), Failure> {
 fn arm(registry: &Registry, words: &[String], own: &ExperimentArgs) -> Result<Arm, Failure> {
     let run = parsed(words)?;
     let mut plan = request::plan(&run)?;
+    if plan.repeats > 1 || plan.until.is_some() {
+        return Err(Failure::usage(
+            "an arm's plan file has repeats or until, which both arms share",
+            "leave them out of the file, and give --pairs or --until before the first `--`",
+        ));
+    }
     fill(&run.experiment, &mut plan)?;
     fill(own, &mut plan)?;
     let machine = crate::job::machine(registry);
@@ -149,4 +162,24 @@ fn arm(registry: &Registry, words: &[String], own: &ExperimentArgs) -> Result<Ar
 /// What was asked for, as one plan: A's cases, then B's.
 fn plan(arms: &[Arm; 2]) -> Plan {
     Plan::of(arms.iter().flat_map(|arm| arm.plan.templates.clone()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arm_is_named_without_its_secret() {
+        let words = [
+            "latency",
+            "--identity",
+            "s3cret",
+            "--identity=s3cret",
+            "--via",
+            "tcp",
+        ]
+        .map(str::to_owned);
+        let name = name(&words);
+        assert!(!name.contains("s3cret") && name.ends_with("--via tcp"), "{name}");
+    }
 }

@@ -114,10 +114,12 @@ impl<'a> Gate<'a> {
         comparison: &Comparison,
     ) -> Result<(), Failure> {
         run.sections.put(comparison);
+        let published = output.finish(run);
         if let Some(path) = &self.arguments.junit {
-            file::write(path, render::junit(comparison, self.arguments.allow_inconclusive))?;
+            let text = render::junit(comparison, self.arguments.allow_inconclusive);
+            file::write(path, text).map_err(Failure::documented)?;
         }
-        output.finish(run)
+        published
     }
 
     /// Compare the two arms of an experiment, and publish what was found; `control`: both are the same.
@@ -129,12 +131,15 @@ impl<'a> Gate<'a> {
         control: bool,
     ) -> Result<Ended, Failure> {
         let Front {
-            mut output, draft, ..
+            mut output,
+            draft,
+            strict,
+            ..
         } = front;
         let mut run = found.into_run(draft);
         if run.status != Status::Ok {
             output.finish(&run)?;
-            return Ok(super::ended(&run, false));
+            return Ok(super::ended(&run, strict));
         }
         let compared = compare::compare_arms(&run, (&words[0], &words[1]), &self.question, self.within_ratio);
         let mut comparison = match compared {
@@ -142,12 +147,16 @@ impl<'a> Gate<'a> {
             // What cannot be compared is not lost.
             Err(error) => {
                 output.finish(&run)?;
-                return Err(refused(error));
+                return Err(refused(error).documented());
             }
         };
         comparison.control = control;
         self.publish(&mut run, &mut output, &comparison)?;
-        Ok(self.ended(&comparison))
+        let ended = self.ended(&comparison);
+        match ended.code == Ended::OK.code {
+            true => Ok(super::ended(&run, strict)),
+            false => Ok(ended),
+        }
     }
 
     /// The exit code that a verdict means.

@@ -32,14 +32,10 @@ pub fn coordinator(arguments: &CoordinatorArgs) -> Result<Ended, Failure> {
 
 /// Run computations until stopped.
 pub fn node(arguments: &NodeArgs) -> Result<Ended, Failure> {
-    let mut coordinator = Address::parse(&arguments.coordinator)?;
-    if !arguments.coordinator.ends_with(&format!(":{}", coordinator.port)) {
-        coordinator.port = DEFAULT_PORT;
-    }
     let options = NodeOptions {
         listen: serve::listen(&arguments.door.listen)?,
         port: arguments.port,
-        coordinator: Some(coordinator),
+        coordinator: Some(Address::parse_or(&arguments.coordinator, DEFAULT_PORT)?),
     };
     let (key, stop) = (key(&arguments.door)?, stop()?);
     let name = arguments.name.clone().unwrap_or_else(host_name);

@@ -18,7 +18,8 @@ pub struct Front {
     pub draft: Draft,
     /// The user's wish to end.
     pub stop: StopFlag,
-    strict: bool,
+    /// Whether a warning ends it with a code of its own.
+    pub strict: bool,
 }
 
 impl Front {

@@ -41,7 +41,11 @@ pub fn sweep(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
         (&mut plan, REPEATS),
         (&arguments.output, color),
     )?;
-    let grid = values(&plan, key, grid)?;
+    let grid = within(
+        values(&plan, key, grid)?,
+        given(&plan, key).is_empty(),
+        arguments.points as usize,
+    )?;
     let machine = crate::job::machine(registry);
     let at = |value: f64| prepared((registry, &machine), &plan, (key, value));
     if arguments.experiment.dry_run {
@@ -83,6 +87,19 @@ fn values(plan: &Plan, key: &str, usual: &str) -> Result<Vec<f64>, Failure> {
     grid.sort_by(f64::total_cmp);
     grid.dedup();
     Ok(grid)
+}
+
+/// The grid with at most `most` points: the usual one has fewer, both ends among them; one that was named is refused.
+fn within(grid: Vec<f64>, is_usual: bool, most: usize) -> Result<Vec<f64>, Failure> {
+    let last = grid.len().saturating_sub(1);
+    match grid.len() > most {
+        false => Ok(grid),
+        true if is_usual => Ok((0..most).map(|at| grid[at * last / (most - 1)]).collect()),
+        true => Err(Failure::usage(
+            format!("--points {most}: {} values are named", grid.len()),
+            "name fewer, or allow more --points",
+        )),
+    }
 }
 
 struct Curve<'a> {
@@ -222,5 +239,19 @@ impl Curve<'_> {
             self.points.measure(&[next])?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_has_no_more_points_than_asked_for() {
+        let grid: Vec<f64> = (0..10).map(f64::from).collect();
+        assert_eq!(within(grid.clone(), true, 10).unwrap(), grid);
+        assert_eq!(within(grid.clone(), true, 3).unwrap(), [0.0, 4.0, 9.0]);
+        let refused = within(grid, false, 3).unwrap_err();
+        assert!(refused.cause.contains("10 values"), "{}", refused.cause);
     }
 }

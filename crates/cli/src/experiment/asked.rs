@@ -64,8 +64,16 @@ impl How {
             };
         }
         if let Some(until) = until(words)? {
-            plan.repeats = UNTIL_REPEATS;
-            plan.until = Some(until);
+            // What the plan file says besides its goal still holds.
+            let of_file = plan.until.take();
+            let time = of_file.as_ref().and_then(|until| until.time.clone());
+            if of_file.is_none() || plan.repeats <= 1 {
+                plan.repeats = UNTIL_REPEATS;
+            }
+            plan.until = Some(Until {
+                time: until.time.or(time),
+                ..until
+            });
         }
         plan.repeats = repeats.unwrap_or(plan.repeats);
         fill(words, plan)?;

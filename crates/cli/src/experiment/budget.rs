@@ -75,6 +75,11 @@ impl Budget {
         Some(case)
     }
 
+    /// Whether a run of `case` as it is ends in time.
+    pub fn has_time(&self, case: &Case) -> bool {
+        asked(case) <= self.deadline.saturating_duration_since(Instant::now())
+    }
+
     /// `case` took this long in all.
     pub fn took(&mut self, case: &Case, wall: Duration) {
         self.overhead += wall.saturating_sub(asked(case));

@@ -7,7 +7,7 @@ use crate::errors::{Failure, exit};
 use std::time::Instant;
 use wirespeed_report::Limits;
 use wirespeed_report::interference::{Loaded, under_load};
-use wirespeed_schema::case::Case;
+use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::order::InOrder;
 use wirespeed_schema::plan::PlannedCase;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Repetition};
@@ -42,6 +42,8 @@ impl Prepared {
 pub struct Cell {
     /// The case, as it is planned or as it turned out.
     pub planned: PlannedCase,
+    /// When it was to stop, where a budget made it shorter.
+    asked_stop: Option<Stop>,
     /// Which of the arms it belongs to.
     pub arm: usize,
     /// The load, and the cell without it.
@@ -72,6 +74,7 @@ impl Cell {
         } = prepared;
         let cell = |planned: PlannedCase, loaded| Cell {
             planned,
+            asked_stop: None,
             arm,
             loaded,
             skip: None,
@@ -95,6 +98,19 @@ impl Cell {
         };
         cells.insert(0, off);
         Ok(cells)
+    }
+
+    /// The case as it was asked for, whatever a budget made of it.
+    pub fn asked(&self) -> Case {
+        let mut case = self.planned.case.clone();
+        case.stop = self.asked_stop.unwrap_or(case.stop);
+        case
+    }
+
+    /// Run it as `case`, which fits into a budget.
+    pub fn fit(&mut self, case: Case) {
+        self.asked_stop.get_or_insert(self.planned.case.stop);
+        self.planned.case = case;
     }
 
     /// Whether there is something to publish.

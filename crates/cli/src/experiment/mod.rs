@@ -40,6 +40,9 @@ use wirespeed_schema::finite::Finite;
 use wirespeed_schema::run::{Event, Repetition};
 
 /// Why a case was left out where the budget was used up.
+/// Why a case did not run under a goal.
+const GOAL_TIME: &str = "the time of the goal was used up before it ran";
+const GOAL_TIME_REMEDY: &str = "give more --until-time, or fewer cases";
 const NO_TIME: &str = "the budget left no time for it";
 
 /// What is compared with each other: one case, in every arm and under every load.
@@ -209,15 +212,15 @@ impl<'a> Experiment<'a> {
     fn expect(&mut self, subjects: &[usize], count: u32) -> (Rest, Progress) {
         let once = || subjects.iter().flat_map(|subject| &self.subjects[*subject].cells);
         let cells = (0..count).flat_map(|_| once()).map(|cell| &self.cells[*cell]);
-        let runs: Vec<&Case> = cells
+        let runs: Vec<Case> = cells
             .filter(|cell| cell.skip.is_none())
-            .map(|cell| &cell.planned.case)
+            .map(Cell::asked)
             .collect();
-        self.output.expect(runs.iter().copied());
+        self.output.expect(runs.iter());
         let quiet = self.how.quiet || self.how.live.is_some();
         (
-            Rest::of(runs.iter().copied()),
-            Progress::after(self.progress.take(), runs.into_iter(), quiet),
+            Rest::of(runs.iter()),
+            Progress::after(self.progress.take(), runs.iter(), quiet),
         )
     }
 
@@ -245,7 +248,7 @@ impl<'a> Experiment<'a> {
             if cell.skip.is_some() {
                 continue;
             }
-            let case = cell.planned.case.clone();
+            let (case, asked) = (cell.planned.case.clone(), cell.asked());
             let broken = |cell: &usize| self.cells[*cell].failure.is_some();
             let lost = self.how.paired && cells.iter().any(broken);
             if !ended && !lost && !self.is_over() && !cell.has_ended() {
@@ -253,7 +256,7 @@ impl<'a> Experiment<'a> {
                 self.visit((subject, number), round, *rest, progress)?;
             }
             progress.end();
-            *rest = rest.without(&case);
+            *rest = rest.without(&asked);
         }
         self.subjects[subject].cells = cells;
         self.subjects[subject].rounds = round + 1;
@@ -270,10 +273,14 @@ impl<'a> Experiment<'a> {
     ) -> Result<(), Failure> {
         if let Some(budget) = &self.how.budget {
             let cell = &mut self.cells[number];
-            match budget.fit(&cell.planned.case, rest) {
-                Some(case) => cell.planned.case = case,
+            let ran = !cell.repetitions.is_empty();
+            match budget.fit(&cell.asked(), rest) {
+                // All runs of a case are as long as its first.
+                Some(_) if ran && budget.has_time(&cell.planned.case) => {}
+                Some(case) if !ran => cell.fit(case),
+                Some(_) => return Ok(()),
                 // What ran already is its result.
-                None if !cell.repetitions.is_empty() => return Ok(()),
+                None if ran => return Ok(()),
                 None => {
                     cell.skip = Some((NO_TIME.to_owned(), budget.remedy.to_owned()));
                     return Ok(());
@@ -369,7 +376,15 @@ impl<'a> Experiment<'a> {
 
     /// Publish whatever was left half done, which is a result too, and say what was found.
     pub fn finish(mut self) -> Result<Found, Failure> {
+        // A goal whose time was used up before a case ran says so of it.
+        let is_over = self.is_over();
+        let any_failed = self.cells.iter().any(|cell| cell.failure.is_some());
         for number in 0..self.cells.len() {
+            let cell = &mut self.cells[number];
+            let is_late = !is_over && !cell.is_known() && cell.has_reached(&self.how, self.began);
+            if is_late && !(self.how.paired && any_failed) {
+                cell.skip = Some((GOAL_TIME.to_owned(), GOAL_TIME_REMEDY.to_owned()));
+            }
             self.settle(number)?;
         }
         Ok(Found::of(self))

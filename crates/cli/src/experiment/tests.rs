@@ -5,6 +5,7 @@ use crate::args::{ColorChoice, ExperimentArgs, OutputArgs};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use wirespeed::{Machine, Registry};
+use wirespeed_schema::case::Stop;
 use wirespeed_schema::plan::{Plan, PlannedCase, expand, parse_plan};
 use wirespeed_schema::run::{CaseStatus, Status};
 
@@ -258,6 +259,48 @@ fn a_goal_ends_each_case_and_rounds_without_cases_are_the_runners() {
         vec![Vec::new()],
     );
     assert_eq!(did.len(), 6, "{did:?}");
+}
+
+#[test]
+fn a_goal_without_time_names_the_cases_that_it_left_out() {
+    let goal = ExperimentArgs {
+        until: Some("p50:5%".to_owned()),
+        until_time: Some("1ns".to_owned()),
+        ..ExperimentArgs::default()
+    };
+    let (found, did) = ran(how("40", goal), Fake::default(), vec![cases(3)]);
+    assert!(runs(&did).is_empty());
+    let why: Vec<_> = found
+        .results
+        .iter()
+        .map(|result| result.error.as_deref())
+        .collect();
+    assert_eq!(why, [Some(GOAL_TIME); 3]);
+}
+
+#[test]
+fn a_budget_shortens_all_runs_of_a_case_alike() {
+    let mut tight = how("3", ExperimentArgs::default());
+    // Six runs of a second; the first is fitted before anybody knows that these take no time at all.
+    tight.budget = Some(Budget::until(
+        Instant::now() + Duration::from_millis(2100),
+        "more",
+    ));
+    let mut long = cases(2);
+    for case in &mut long {
+        case.planned.case.stop = Stop::Duration {
+            duration_ns: 1_000_000_000,
+        };
+    }
+    let (found, did) = ran(tight, Fake::default(), vec![long]);
+    assert_eq!(runs(&did).len(), 6);
+    for result in &found.results {
+        let Stop::Duration { duration_ns } = result.case.stop else {
+            panic!("{:?}", result.case.stop);
+        };
+        // 200 ms and 420 ms; later rounds make neither shorter.
+        assert!((120_000_000..500_000_000).contains(&duration_ns), "{duration_ns}");
+    }
 }
 
 #[test]

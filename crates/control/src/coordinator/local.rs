@@ -17,9 +17,10 @@ use wirespeed_schema::units::counted;
 impl Drive<'_> {
     /// Have a process ready for each local rank and give it the case.
     pub(super) fn start_local(&mut self, stop: &StopFlag) -> Result<(), ControlError> {
-        let now = self.group.now();
         let timing = self.group.options.timing;
         have_processes(self.group, &self.local, stop)?;
+        // Their start took its time, in which none of them was silent.
+        let now = self.group.now();
         self.local_begun = true;
         let group = &mut *self.group;
         let Some(set) = &mut group.local else {

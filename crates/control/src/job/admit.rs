@@ -8,6 +8,7 @@ use crate::frame::FrameLimits;
 use crate::serve::listen;
 use crate::session::{Timing, agree};
 use crate::stop::StopFlag;
+use crate::strangers::Strangers;
 use crate::wire::{Packet, Receiver, Sender, tls as tls_wire, unix};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -19,6 +20,9 @@ use wirespeed_schema::order::InOrder;
 
 /// How often the door looks at the stop flag and at the time.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// Whoever comes, the time and the stop flag are looked at between so many.
+const ACCEPTED_AT_ONCE: usize = 64;
 
 /// A rank that has come in, been recognised and welcomed.
 pub(crate) struct Arrived {
@@ -86,6 +90,7 @@ impl Door {
     ) -> Result<Vec<Arrived>, ControlError> {
         let deadline = Instant::now() + timing.start;
         let (sender, incoming) = mpsc::channel();
+        let strangers = Strangers::default();
         let mut arrived: Vec<Arrived> = Vec::with_capacity(ranks.len());
         while arrived.len() < ranks.len() {
             if stop.is_requested() {
@@ -98,17 +103,21 @@ impl Door {
                 return Err(ControlError::lost(missing, "it did not reach rank 0 in time"));
             }
             for stream in self.accepted() {
+                let Ok(visitor) = strangers.enter(&stream) else {
+                    continue;
+                };
                 let (tls, identity, sender) = (self.tls.clone(), self.identity.clone(), sender.clone());
                 let greeting = move || {
                     // Whoever is no rank is turned away without a word; the ranks are waited for.
                     if let Ok(rank) = greet(stream, &tls, &identity, deadline) {
                         let _ = sender.send(rank);
                     }
+                    drop(visitor);
                 };
-                let spawned = std::thread::Builder::new()
+                // Without a thread its socket goes with the closure, and a rank is missed in time.
+                let _ = std::thread::Builder::new()
                     .name("greeting".into())
                     .spawn(greeting);
-                spawned.map_err(|e| ControlError::lost("a rank", e))?;
             }
             if let Ok(rank) = incoming.recv_timeout(LOOK) {
                 let wanted = ranks.contains(&rank.rank) && arrived.iter().all(|a| a.rank != rank.rank);
@@ -131,7 +140,7 @@ impl Door {
             stream.set_nonblocking(false).ok()?;
             Some(stream)
         };
-        let all = |listener| std::iter::from_fn(move || one(listener)).collect::<Vec<_>>();
+        let all = |listener| std::iter::from_fn(move || one(listener)).take(ACCEPTED_AT_ONCE);
         self.listeners.iter().flat_map(all).collect()
     }
 }

@@ -26,6 +26,7 @@ pub struct LauncherChild {
     name: String,
     said: Arc<Said>,
     end_time: Duration,
+    tells_last: bool,
 }
 
 /// Receives lines, without their ends, from any thread.
@@ -63,7 +64,13 @@ impl LauncherChild {
             name,
             said,
             end_time: END_TIME,
+            tells_last: false,
         })
+    }
+
+    /// Of lines that may explain an end its last does, not its first: a host's greeting, which nobody knows, comes before.
+    pub fn tells_last(&mut self) {
+        self.tells_last = true;
     }
 
     /// Its process, for its pipes.
@@ -116,7 +123,11 @@ impl LauncherChild {
                 .iter()
                 .any(|word| line.contains(word))
         };
-        said.iter().find(telling).or_else(|| said.back()).cloned()
+        let told = match self.tells_last {
+            true => said.iter().rfind(telling),
+            false => said.iter().find(telling),
+        };
+        told.or_else(|| said.back()).cloned()
     }
 
     fn ends_within(&mut self, time: Duration) -> bool {

@@ -88,6 +88,7 @@ impl SshHost {
         let mut binary = File::open(&program.path).map_err(failed)?;
         let size_bytes = binary.metadata().map_err(failed)?.len();
         let mut child = LauncherChild::start(self.command(size_bytes, &program.arguments))?;
+        child.tells_last();
         let Some(stdin) = child.child().stdin.as_mut() else {
             return Ok(child);
         };

@@ -1,65 +1,15 @@
-//! Connections whose client has not proven who it is: few, short-lived, and the oldest makes room for the next.
+//! Greets those who come to the door: handshake, proof, version and a place. It must never take a word of one that has not proven
+//! who it is.
 
 use super::{LogEvent, Shared};
 use crate::auth::tls;
 use crate::frame::FrameLimits;
 use crate::session::{agree, build_name};
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, tls as tls_wire};
-use parking_lot::Mutex;
-use std::collections::VecDeque;
 use std::io;
-use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
-use std::sync::Arc;
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Instant;
 use wirespeed_schema::message::{Hello, Refusal, RefusalCode, SessionMessage};
-
-/// Strangers at the door at the same time.
-const STRANGERS_MAX: usize = 64;
-
-type Strangers = VecDeque<(u64, TcpStream)>;
-
-/// The strangers, oldest first.
-#[derive(Clone, Default)]
-pub(super) struct Door(Arc<Mutex<Strangers>>);
-
-/// One stranger; leaves when dropped.
-pub(super) struct Visitor {
-    door: Door,
-    id: u64,
-}
-
-impl Door {
-    /// A stranger comes. When there are too many, the oldest is shown out: its thread's next read fails.
-    pub(super) fn enter(&self, id: u64, stream: &TcpStream) -> io::Result<Visitor> {
-        let stream = stream.try_clone()?;
-        let mut strangers = self.0.lock();
-        if strangers.len() >= STRANGERS_MAX
-            && let Some((_, oldest)) = strangers.pop_front()
-        {
-            // It may have gone by itself.
-            let _ = oldest.shutdown(Shutdown::Both);
-        }
-        strangers.push_back((id, stream));
-        drop(strangers);
-        Ok(Visitor {
-            door: self.clone(),
-            id,
-        })
-    }
-
-    /// Show everybody out.
-    pub(super) fn close(&self) {
-        for (_, stream) in self.0.lock().drain(..) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
-    }
-}
-
-impl Drop for Visitor {
-    fn drop(&mut self) {
-        self.door.0.lock().retain(|(id, _)| *id != self.id);
-    }
-}
 
 /// A client that has proven who it is and has a place.
 pub(super) struct Known {

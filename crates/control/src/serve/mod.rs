@@ -19,7 +19,7 @@ use crate::error::ControlError;
 use crate::launch::program::RankProgram;
 use crate::session::Timing;
 use crate::stop::StopFlag;
-use door::Door;
+use crate::strangers::Strangers;
 use journal::Journal;
 use parking_lot::{Condvar, Mutex};
 use slots::Slots;
@@ -123,7 +123,7 @@ struct Shared {
     identity: Identity,
     /// Drawn at random: no other server has it.
     number: Blob,
-    door: Door,
+    door: Strangers,
     slots: Slots,
     stop: StopFlag,
     sessions: Mutex<usize>,
@@ -195,7 +195,7 @@ impl Daemon {
             options,
             tls,
             identity: key.identity().clone(),
-            door: Door::default(),
+            door: Strangers::default(),
             stop: stop.clone(),
             sessions: Mutex::new(0),
             session_ended: Condvar::new(),
@@ -256,7 +256,7 @@ impl Daemon {
 fn admit(shared: &Arc<Shared>, stream: TcpStream, client: SocketAddr) {
     let id = shared.next_id.fetch_add(1, Ordering::Relaxed);
     let here = shared.clone();
-    let visitor = match shared.door.enter(id, &stream) {
+    let visitor = match shared.door.enter(&stream) {
         Ok(visitor) => visitor,
         Err(error) => return shared.log(Some(client), format!("cannot keep the connection: {error}")),
     };

@@ -44,36 +44,55 @@ pub(super) fn set_load(text: &str, ranks: &mut [RankSpec]) -> Result<(), PlanErr
             }
         }
     }
-    Ok(())
+    let mut loads = ranks.iter_mut().map(|spec| &mut spec.load);
+    loads.try_for_each(with_memory).map_err(|why| fail(&why))
 }
 
+/// Add a clause to what there is.
 fn apply_load(settings: &str, load: &mut Load) -> Result<(), String> {
-    let count = |text: &str| match units::parse_count(text) {
-        Ok(n @ 0..=THREADS_MAX) => Ok(n as u32),
-        _ => Err(format!("{text:?} is not a number of threads up to {THREADS_MAX}")),
+    let threads = |before: u32, text: &str| {
+        let sum = units::parse_count(text)
+            .ok()
+            .and_then(|n| n.checked_add(before.into()));
+        match sum {
+            Some(n @ 0..=THREADS_MAX) => Ok(n as u32),
+            _ => Err(format!(
+                "{text:?} is not a number of threads up to {THREADS_MAX} in all"
+            )),
+        }
     };
-    let size = |text: &str| units::parse_size(text).map_err(|e| e.to_string());
+    let bytes = |before: u64, text: &str| -> Result<u64, String> {
+        let size = units::parse_size(text).map_err(|e| e.to_string())?;
+        before
+            .checked_add(size)
+            .ok_or(format!("{text:?} is too much in all"))
+    };
     for setting in settings.split(',') {
         let (key, value) = setting.split_once('=').ok_or("a setting is KEY=VALUE")?;
         match key.trim().replace('_', "-").as_str() {
-            "cpu" => load.cpu_threads = count(value)?,
-            "log" => load.log_threads = count(value)?,
-            "bandwidth" => load.bandwidth_threads = count(value)?,
-            "cache" => load.cache_threads = count(value)?,
+            "cpu" => load.cpu_threads = threads(load.cpu_threads, value)?,
+            "log" => load.log_threads = threads(load.log_threads, value)?,
+            "bandwidth" => load.bandwidth_threads = threads(load.bandwidth_threads, value)?,
+            "cache" => load.cache_threads = threads(load.cache_threads, value)?,
             "place" => load.place = place_of_load(value)?,
-            "memory" => load.memory_bytes = size(value)?,
-            "touch" => (load.touch_bytes, load.touch_once) = (size(value)?, false),
-            "touch-once" => (load.touch_bytes, load.touch_once) = (size(value)?, true),
+            "memory" => load.memory_bytes = bytes(load.memory_bytes, value)?,
+            "touch" => (load.touch_bytes, load.touch_once) = (bytes(load.touch_bytes, value)?, false),
+            "touch-once" => (load.touch_bytes, load.touch_once) = (bytes(load.touch_bytes, value)?, true),
             other => return Err(format!("there is no load {other:?}; there are: {KINDS}")),
         }
     }
+    Ok(())
+}
+
+/// What is touched is memory, also where none was named.
+fn with_memory(load: &mut Load) -> Result<(), String> {
     if load.memory_bytes == 0 {
         load.memory_bytes = load.touch_bytes;
     }
-    if load.touch_bytes > load.memory_bytes {
-        return Err("touch is more than memory".to_owned());
+    match load.touch_bytes > load.memory_bytes {
+        true => Err("touch is more than memory".to_owned()),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 fn place_of_load(name: &str) -> Result<Place, String> {

@@ -230,7 +230,7 @@ fn named_roles_and_load() {
         ("test", "am_bw"),
         ("via", "shm"),
         ("roles", "idle,sink,source"),
-        ("load", "0:cpu=2,touch=1M log=1"),
+        ("load", "0:cpu=2,touch=1M log=1 0:cpu=1,touch=2M"),
         ("cpus", "none"),
     ]);
     let seen: Vec<_> = case.ranks.iter().map(|r| (r.role, r.peer)).collect();
@@ -240,7 +240,8 @@ fn named_roles_and_load() {
     );
     assert_eq!(
         (case.ranks[0].load.cpu_threads, case.ranks[0].load.memory_bytes),
-        (2, 1 << 20)
+        (3, 3 << 20),
+        "they add up"
     );
     assert_eq!(
         (case.ranks[1].load.cpu_threads, case.ranks[1].load.log_threads),

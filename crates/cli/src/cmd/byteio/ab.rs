@@ -66,7 +66,7 @@ pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Resu
         pairs: take_pairs(&mut found.results, front.draft.host()),
     };
     front.draft.put(&section);
-    gate.conclude(front, found, &words.map(|words| words.join(" ")), arguments.aa)
+    gate.conclude(front, found, &words.map(crate::cmd::ab::name), arguments.aa)
 }
 
 fn arm(words: &[String]) -> Result<Arm, Failure> {

@@ -189,7 +189,10 @@ impl Runner for Sessions<'_> {
 
 /// The computation of a session that could not do what it was to do.
 fn failed(session: &SessionReport) -> Option<Failure> {
-    let failed = session.computations.iter().find(|computation| computation.early)?;
+    let failed = session
+        .computations
+        .iter()
+        .find(|computation| computation.early)?;
     Some(Failure::failed(
         format!("{} failed: {}", failed.name, failed.exit),
         "look at its log; --requestMb and --cores bound it",

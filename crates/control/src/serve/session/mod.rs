@@ -72,7 +72,7 @@ struct Session<'a> {
     local_address: IpAddr,
     sender: Sender,
     events: mpsc::Sender<Event>,
-    watch: Watch,
+    watch: Arc<Watch>,
     heart: Heart,
     holds_slot: bool,
     idle_since: Duration,
@@ -105,7 +105,7 @@ pub(super) fn run(shared: &Arc<Shared>, id: SessionId, client: SocketAddr, known
         local_address: known.local_address,
         sender: known.sender.clone(),
         events,
-        watch: Watch::new(shared.options.timing.silence),
+        watch: Arc::new(Watch::new(shared.options.timing.silence)),
         heart: Heart::new(lease, Duration::ZERO),
         holds_slot: false,
         idle_since: Duration::ZERO,
@@ -298,8 +298,12 @@ impl Session<'_> {
 
     /// It is the client's turn: its ranks get the case.
     fn begin(&mut self, request: Request) {
-        let (run, now) = (request.run, self.now());
-        if let Err(refusal) = self.start_ranks(&request) {
+        let run = request.run;
+        // Meanwhile neither the client nor a rank is heard, and none is silent.
+        let watch = self.watch.clone();
+        let started = watch.aside(Duration::ZERO, || self.start_ranks(&request));
+        let now = self.now();
+        if let Err(refusal) = started {
             let text = format!("cannot run {}: {}", request.case.label(), refusal.reason);
             self.log_event(LogEvent::Failed, text);
             self.idle_since = now;
@@ -445,7 +449,9 @@ impl Session<'_> {
     }
 
     fn send_outcome(&mut self, report: &OutcomeReport) {
-        if self.sender.outcome(report).is_err() {
+        // A long one on a slow road takes its time, in which nobody is heard.
+        let (watch, sender) = (self.watch.clone(), self.sender.clone());
+        if watch.aside(Duration::ZERO, || sender.outcome(report)).is_err() {
             self.client_gone("it does not take its outcome");
         }
     }
