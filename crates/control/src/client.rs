@@ -248,10 +248,13 @@ pub(crate) fn handshake_error(error: io::Error, peer: SocketAddr) -> ControlErro
 /// The reader's thread: sleeps until the server says something, and answers its pings at once, whatever the
 /// coordinator is doing.
 fn listen(mut receiver: Receiver, sender: &Sender, alive: &Alive, hear: impl Fn(ServerHeard)) {
-    loop {
-        let received = receiver.receive::<SessionMessage>(None);
+    let is_heard = || {
         let heard = alive.origin.elapsed().as_millis() as u64;
         alive.heard_ms.store(heard, Ordering::Release);
+    };
+    loop {
+        let received = receiver.receive_seen::<SessionMessage>(None, is_heard);
+        is_heard();
         match received {
             Ok(Packet::Message(SessionMessage::Ping)) => {
                 // A failed send closes the connection; the next read says so.

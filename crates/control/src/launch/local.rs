@@ -25,6 +25,8 @@ use wirespeed_schema::order::InOrder;
 /// How often a starting group looks at the stop flag.
 const START_LOOK: Duration = Duration::from_millis(100);
 
+/// How often parts of a long message count as heard.
+const PART_TIME: Duration = Duration::from_millis(50);
 /// How long an ended process may take to leave the process table.
 const REAP_TIME: Duration = Duration::from_secs(1);
 
@@ -418,8 +420,16 @@ fn greet(
 
 /// The thread of one rank: sleeps until the rank says something.
 fn listen(mut receiver: Receiver, hear: impl Fn(Heard)) {
+    let mut told = Instant::now();
     loop {
-        match receiver.receive(None) {
+        // A rank that sends a long outcome over a slow path cannot answer pings meanwhile, and is there all the same.
+        let seen = || {
+            if told.elapsed() > PART_TIME {
+                told = Instant::now();
+                hear(Heard::Message(RankMessage::Pong));
+            }
+        };
+        match receiver.receive_seen(None, seen) {
             Ok(Packet::Message(message)) => hear(Heard::Message(message)),
             Ok(Packet::Outcome(report)) => hear(Heard::Outcome(report)),
             Err(ReceiveError::TimedOut) => {}

@@ -160,7 +160,17 @@ impl Receiver {
         &mut self,
         timeout: Option<Duration>,
     ) -> Result<Packet<M>, ReceiveError> {
+        self.receive_seen(timeout, || ())
+    }
+
+    /// The same; `seen` is called whenever a part of a message has come: whoever sends a long one is not silent.
+    pub(crate) fn receive_seen<M: DeserializeOwned>(
+        &mut self,
+        timeout: Option<Duration>,
+        mut seen: impl FnMut(),
+    ) -> Result<Packet<M>, ReceiveError> {
         self.reader.set_deadline(timeout.map(|t| Instant::now() + t));
+        let mut is_part = false;
         loop {
             if let Some(frame) = self.decoder.next_frame()? {
                 return match frame.kind {
@@ -169,9 +179,15 @@ impl Receiver {
                 }
                 .map_err(ReceiveError::Malformed);
             }
+            if std::mem::take(&mut is_part) {
+                seen();
+            }
             match self.reader.read(&mut self.buffer) {
                 Ok(0) => return Err(ReceiveError::Closed),
-                Ok(n) => self.decoder.push(&self.buffer[..n]),
+                Ok(n) => {
+                    self.decoder.push(&self.buffer[..n]);
+                    is_part = true;
+                }
                 Err(e) => match e.kind() {
                     io::ErrorKind::Interrupted => {}
                     io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
@@ -184,5 +200,44 @@ impl Receiver {
                 },
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+    use wirespeed_schema::message::RankMessage;
+
+    /// Bytes as they come, a piece a read.
+    struct Pieces(VecDeque<Vec<u8>>);
+
+    impl WireReader for Pieces {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let Some(piece) = self.0.pop_front() else {
+                return Ok(0);
+            };
+            buffer[..piece.len()].copy_from_slice(&piece);
+            Ok(piece.len())
+        }
+
+        fn set_deadline(&mut self, _: Option<Instant>) {}
+    }
+
+    #[test]
+    fn who_sends_a_long_message_is_heard_meanwhile() {
+        let payload = serde_json::to_vec(&RankMessage::Gone {
+            reason: "x".repeat(1000),
+        })
+        .unwrap();
+        let bytes = frame::encode(Kind::Message, &payload).unwrap();
+        let pieces = bytes.chunks(100).map(<[u8]>::to_vec).collect::<VecDeque<_>>();
+        let count = pieces.len();
+        let mut receiver = Receiver::new(Box::new(Pieces(pieces)), FrameLimits::MESSAGES);
+        let mut seen = 0;
+        let packet = receiver.receive_seen::<RankMessage>(None, || seen += 1);
+        assert!(matches!(packet, Ok(Packet::Message(RankMessage::Gone { .. }))));
+        // The last one makes it whole.
+        assert_eq!(seen, count - 1);
     }
 }

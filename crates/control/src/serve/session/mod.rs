@@ -449,7 +449,7 @@ impl Session<'_> {
     }
 
     fn send_outcome(&mut self, report: &OutcomeReport) {
-        // A long one on a slow road takes its time, in which nobody is heard.
+        // A long one on a slow path takes its time, in which nobody is heard.
         let (watch, sender) = (self.watch.clone(), self.sender.clone());
         if watch.aside(Duration::ZERO, || sender.outcome(report)).is_err() {
             self.client_gone("it does not take its outcome");
