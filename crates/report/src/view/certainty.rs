@@ -234,7 +234,13 @@ fn instrument(run: &Run) -> Vec<(String, String)> {
     add(
         "time that the hypervisor took from a rank",
         "_ns",
-        count(|d| d.steal_ns.unwrap_or(0)),
+        // Of a rank without a CPU of its own only what all CPUs lost is known.
+        worst(
+            &mut outcomes()
+                .filter(|outcome| outcome.cpu.is_some())
+                .filter_map(|outcome| outcome.disturbance.steal_ns)
+                .map(|ns| ns as f64),
+        ),
     );
     add(
         "time that a rank waited for a CPU",

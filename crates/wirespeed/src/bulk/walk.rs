@@ -116,8 +116,11 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
     /// Work until there is nothing more to do.
     pub fn walk(mut self) -> Walked {
         let first = self.connect();
-        let probe = Probe::start(self.run.cpu);
+        let mut probe = Probe::start(self.run.cpu);
         self.run.connected.wait();
+        // What the others took to connect is no part of the transfer.
+        probe.restart_files();
+        probe.restart_usage();
         let all_connected = self.now();
         self.free_since = all_connected;
         let mut goes_on = match first {

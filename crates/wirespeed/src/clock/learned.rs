@@ -8,20 +8,40 @@ use parking_lot::{Mutex, MutexGuard};
 /// Steps that differ by no more than this part are the same.
 const SAME_STEP: f64 = 0.01;
 
+/// How long a tick is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Nanoseconds of a tick.
+    pub ns_per_tick: f64,
+    /// How far it may be off, in ppm.
+    pub error_ppm: f64,
+}
+
+impl Rate {
+    /// The better known of two that agree: one over a short run tells nothing new of a longer one's. Of two that do not, the newer.
+    pub fn or_better(self, known: Option<Rate>) -> Rate {
+        let agrees = |known: &Rate| {
+            let apart_ppm = (self.ns_per_tick / known.ns_per_tick - 1.0).abs() * 1e6;
+            apart_ppm <= self.error_ppm && known.error_ppm < self.error_ppm
+        };
+        known.filter(agrees).unwrap_or(self)
+    }
+}
+
 /// Of one clock.
 #[derive(Debug, Clone, Copy)]
 struct Learned {
     last_step: Option<Step>,
     /// The one before was the same.
     agreed: bool,
-    ns_per_tick: Option<f64>,
+    rate: Option<Rate>,
 }
 
 impl Learned {
     const NOTHING: Learned = Learned {
         last_step: None,
         agreed: false,
-        ns_per_tick: None,
+        rate: None,
     };
 
     fn step(&self) -> Option<Step> {
@@ -65,15 +85,15 @@ pub fn step(source: Source, find: impl FnOnce() -> Step) -> Step {
     })
 }
 
-/// Nanoseconds of a tick as an earlier run found them.
-pub fn rate(source: Source) -> Option<f64> {
-    learned()[place(source)?].ns_per_tick
+/// The rate as earlier runs found it.
+pub fn rate(source: Source) -> Option<Rate> {
+    learned()[place(source)?].rate
 }
 
 /// A run has found the rate of a clock.
-pub fn saw_rate(source: Source, ns_per_tick: f64) {
+pub fn saw_rate(source: Source, rate: Rate) {
     if let Some(place) = place(source) {
-        learned()[place].ns_per_tick = Some(ns_per_tick);
+        learned()[place].rate = Some(rate);
     }
 }
 
@@ -93,17 +113,36 @@ mod tests {
     #[test]
     fn rates_are_kept_for_each_clock_that_has_one() {
         // Other tests measure the same clocks meanwhile; whoever takes these rates from here checks them first.
+        let of = |ns_per_tick| Rate {
+            ns_per_tick,
+            error_ppm: 1.0,
+        };
         let is_kept = |source, ns_per_tick| {
-            saw_rate(source, ns_per_tick);
-            rate(source) == Some(ns_per_tick)
+            saw_rate(source, of(ns_per_tick));
+            rate(source) == Some(of(ns_per_tick))
         };
         for (source, ns_per_tick) in [(Source::Counter, 0.125), (Source::Os, 0.0625)] {
             assert!((0..100).any(|_| is_kept(source, ns_per_tick)), "{source:?}");
         }
-        saw_rate(Source::Virtual, 2.0);
+        saw_rate(Source::Virtual, of(2.0));
         assert_eq!(rate(Source::Virtual), None);
         let never = || unreachable!("the step of virtual time is known");
         assert_eq!(step(Source::Virtual, never), Step::DEFINED);
+    }
+
+    #[test]
+    fn a_short_run_leaves_a_rate_that_is_better_known() {
+        let of = |ns_per_tick, error_ppm| Rate {
+            ns_per_tick,
+            error_ppm,
+        };
+        let long = of(0.5, 0.1);
+        assert_eq!(of(0.500_05, 290.0).or_better(Some(long)), long);
+        // They do not agree: the clock has changed. Or the new one is the better known.
+        for found in [of(0.501, 290.0), of(0.5, 0.05)] {
+            assert_eq!(found.or_better(Some(long)), found);
+        }
+        assert_eq!(long.or_better(None), long);
     }
 
     #[test]

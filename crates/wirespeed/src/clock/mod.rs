@@ -19,6 +19,9 @@ pub struct Clock {
     source: Source,
 }
 
+/// What the kernel takes its time from.
+const CLOCKSOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     Counter,
@@ -30,7 +33,7 @@ impl Clock {
     /// The hardware counter where it is trustworthy, else the operating system's clock. In a thread whose time is virtual,
     /// that.
     pub fn best() -> Self {
-        let source = match counter::is_invariant() {
+        let source = match counter::is_invariant() && !is_distrusted() {
             _ if virtual_time::is_on() => Source::Virtual,
             true => Source::Counter,
             false => Source::Os,
@@ -68,6 +71,18 @@ impl Clock {
     }
 }
 
+/// Whether the kernel has given the counter up, as where those of several sockets disagree: ticks of two threads then say nothing
+/// of each other, however steady each of them is.
+fn is_distrusted() -> bool {
+    static DISTRUSTED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *DISTRUSTED.get_or_init(|| std::fs::read_to_string(CLOCKSOURCE).is_ok_and(|name| stands_in(&name)))
+}
+
+/// Whether a source of the kernel's is one that it takes only for want of the counter.
+fn stands_in(name: &str) -> bool {
+    ["hpet", "acpi_pm", "pit", "jiffies"].contains(&name.trim())
+}
+
 /// Where there is no counter: the operating system's clock, or time that only moves when told to.
 #[cold]
 #[inline(never)]
@@ -91,6 +106,18 @@ pub fn monotonic_ns() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_counter_that_the_kernel_gave_up_is_not_taken() {
+        for (name, given_up) in [
+            ("hpet\n", true),
+            ("acpi_pm", true),
+            ("tsc\n", false),
+            ("kvm-clock\n", false),
+        ] {
+            assert_eq!(stands_in(name), given_up, "{name}");
+        }
+    }
 
     #[test]
     fn clocks_do_not_run_backwards() {

@@ -1,6 +1,7 @@
 //! From ticks to nanoseconds: two anchors against CLOCK_MONOTONIC, one before and one after the run, so that the
 //! calibration covers the measured time itself and costs nothing in it.
 
+use super::learned::Rate;
 use super::step::{self, Step};
 use super::{Clock, learned, monotonic_ns};
 use crate::host::work;
@@ -108,8 +109,8 @@ impl Timebase {
         if let Some(known) = learned::rate(self.clock.source) {
             self.wait_until(CHECK_NS);
             self.anchor();
-            if is_same_rate(self.ns_per_tick, known) {
-                self.ns_per_tick = known;
+            if is_same_rate(self.ns_per_tick, known.ns_per_tick) {
+                self.ns_per_tick = known.ns_per_tick;
                 return;
             }
         }
@@ -140,13 +141,20 @@ impl Timebase {
         }
     }
 
-    /// Take the closing anchor: the rate now covers all the time since `start`.
+    /// Take the closing anchor: the rate now covers all the time since `start`, or more where an earlier run agrees and knows it
+    /// better. The error stays that of this run.
     pub fn recalibrate(&mut self) {
         if self.clock.is_virtual() {
             return;
         }
         self.anchor();
-        learned::saw_rate(self.clock.source, self.ns_per_tick);
+        let found = Rate {
+            ns_per_tick: self.ns_per_tick,
+            error_ppm: self.error_ppm,
+        };
+        let best = found.or_better(learned::rate(self.clock.source));
+        learned::saw_rate(self.clock.source, best);
+        self.ns_per_tick = best.ns_per_tick;
     }
 
     /// The rate since the first anchor.

@@ -12,7 +12,7 @@ pub fn available_bytes() -> u64 {
     available(&Files::live()).unwrap_or_else(free_bytes)
 }
 
-/// Most memory that this process has had in use (RSS) since [`begin_resident_max`], or since it began; format:
+/// Most memory that this process has had in use (RSS) since a stream last began to be measured, or since it began; format:
 /// proc_pid_status(5).
 pub fn resident_max_bytes() -> Option<u64> {
     Files::live().kilobytes("/proc/self/status", "VmHWM")

@@ -2,9 +2,10 @@
 //!
 //! A pointer must never be used before its process has been found to be this one, and is used once by each peer.
 
+use crate::host::available_bytes;
 use crate::sync::SharedBytes;
 use crate::transport::ConnectError;
-use crate::transport::local::{Address, Medium, Place, available_memory_bytes};
+use crate::transport::local::{Address, Medium, Place};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ impl Medium for Heap {
             what: "the rings or the region",
             bytes: len as u64,
         };
-        if available_memory_bytes().is_some_and(|free| len as u64 > free) {
+        if len as u64 > available_bytes() {
             return Err(shortage());
         }
         let bytes = SharedBytes::heap(len).ok_or_else(shortage)?;

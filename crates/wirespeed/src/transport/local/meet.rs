@@ -200,11 +200,3 @@ fn open_peer<M: Medium>(
     };
     Ok(Peer { segment, slot })
 }
-
-/// Memory that the kernel could give without swapping; `None` where it does not say.
-pub fn available_memory_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kib.checked_mul(1024)
-}

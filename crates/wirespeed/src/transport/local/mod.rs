@@ -15,7 +15,7 @@ mod tests;
 
 pub use link_messages::open_messages;
 pub use link_one_sided::open_one_sided;
-pub use meet::{Address, Medium, available_memory_bytes};
+pub use meet::{Address, Medium};
 pub use options::{LocalOptions, RING, SPIN, WAIT};
 pub use place::Place;
 

@@ -2,9 +2,10 @@
 //!
 //! It must never be larger than what the machine can give: a shortage must show here, not as SIGBUS in the loop.
 
+use crate::host::available_bytes;
 use crate::sync::{SharedBytes, mapping};
 use crate::transport::ConnectError;
-use crate::transport::local::{Address, Medium, Place, available_memory_bytes};
+use crate::transport::local::{Address, Medium, Place};
 use crate::transport::port::Facts;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -46,7 +47,7 @@ impl Medium for SharedFile {
         };
         let created = match created {
             Some(created) => created,
-            None if available_memory_bytes().is_some_and(|free| len as u64 > free) => return Err(shortage),
+            None if len as u64 > available_bytes() => return Err(shortage),
             None => mapping::create(len, false).map_err(|errno| match errno {
                 Errno::NOMEM | Errno::NOSPC => shortage,
                 other => ConnectError::os("a shared memory file", other.into()),

@@ -11,6 +11,7 @@ use crate::transport::{Connect, ConnectError};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use socket2::{SockAddr, Socket};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -252,8 +253,13 @@ impl Meeting<'_> {
     fn admit_guests(&self, listener: &Socket, guests: &mut Vec<Guest>) -> Result<(), ConnectError> {
         // Bounded, so that a flood cannot keep us from those who are in.
         for _ in 0..GUESTS_MAX {
-            let Ok((socket, _)) = listener.accept() else {
-                break;
+            let socket = match listener.accept() {
+                Ok((socket, _)) => socket,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if is_lasting(&error) => {
+                    return Err(ConnectError::os("accepting connections", error));
+                }
+                Err(_) => continue,
             };
             if !self.family.admit(socket.as_fd())? || socket.set_nonblocking(true).is_err() {
                 continue;
@@ -307,6 +313,12 @@ impl Meeting<'_> {
             })
         }
     }
+}
+
+/// Whether files or memory are used up, which looking again would only hide; all else is the trouble of one connection.
+fn is_lasting(error: &io::Error) -> bool {
+    let lasting = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM];
+    error.raw_os_error().is_some_and(|code| lasting.contains(&code))
 }
 
 #[cfg(test)]

@@ -211,15 +211,16 @@ impl MessagePort for UdpPort {
 
     #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
-        let flags = if self.blocks {
+        // Room for what is still in hand wakes nobody.
+        let sleeps = self.flush()? && self.blocks;
+        let flags = if sleeps {
             RecvFlags::empty()
         } else {
             RecvFlags::DONTWAIT
         };
-        self.flush()?;
         let handled = self.receive(flags, on)?;
         if handled == 0 {
-            if self.blocks {
+            if sleeps {
                 self.waiter.look()?;
             } else {
                 self.waiter.idle()?;

@@ -248,15 +248,16 @@ impl MessagePort for BatchPort {
 
     #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
-        self.submit()?;
-        let flags = if self.blocks {
+        // Room for what is still in hand wakes nobody.
+        let sleeps = self.submit()? && self.blocks;
+        let flags = if sleeps {
             libc::MSG_WAITFORONE
         } else {
             libc::MSG_DONTWAIT
         };
         let handled = self.receive(flags, on)?;
         if handled == 0 {
-            if self.blocks {
+            if sleeps {
                 self.waiter.look()?;
             } else {
                 self.waiter.idle()?;
