@@ -7,6 +7,7 @@ use crate::labels::{Input, label, resampled, worth};
 use crate::table::{Row, Table, number, text};
 use crate::wording::{counted, shell_words};
 use std::collections::BTreeSet;
+use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Run};
 
 /// What an interval over runs is of. Of real launches in a row fewer intervals hold the median of a quarter of an hour than
@@ -173,6 +174,12 @@ pub fn environment(inputs: &[Input]) -> Table {
     }
 }
 
+/// What the hypervisor took from a rank; of one without a CPU of its own only what all CPUs lost is known.
+fn stolen_ns(outcome: &Outcome) -> Option<f64> {
+    outcome.cpu?;
+    Some(outcome.disturbance.steal_ns? as f64)
+}
+
 /// The instrument and the machine in figures, the worst of all ranks: name and text.
 fn instrument(run: &Run) -> Vec<(String, String)> {
     let outcomes = || {
@@ -234,13 +241,7 @@ fn instrument(run: &Run) -> Vec<(String, String)> {
     add(
         "time that the hypervisor took from a rank",
         "_ns",
-        // Of a rank without a CPU of its own only what all CPUs lost is known.
-        worst(
-            &mut outcomes()
-                .filter(|outcome| outcome.cpu.is_some())
-                .filter_map(|outcome| outcome.disturbance.steal_ns)
-                .map(|ns| ns as f64),
-        ),
+        worst(&mut outcomes().filter_map(stolen_ns)),
     );
     add(
         "time that a rank waited for a CPU",
