@@ -21,9 +21,10 @@ use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Connections at the same time, strangers among them; of those the oldest makes room for the next, and nobody does for one more
-/// where all are known.
-const CONNECTIONS_MAX: usize = 320;
+/// Strangers at the same time; the oldest makes room for the next. As many computations may open their channels at once.
+const STRANGERS_MAX: usize = 256;
+/// Connections at the same time, strangers among them; nobody who is known makes room.
+const CONNECTIONS_MAX: usize = 2 * STRANGERS_MAX;
 /// A TLS handshake takes at most so long.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
@@ -137,7 +138,7 @@ impl SecureListener {
         &self,
         serve: impl Fn(SecureReader, SecureWriter, Stranger) + Send + Sync + 'static,
     ) -> Result<(), ControlError> {
-        let (open, serve, strangers) = (Open::default(), Arc::new(serve), Strangers::default());
+        let (open, serve, strangers) = (Open::default(), Arc::new(serve), Strangers::new(STRANGERS_MAX));
         let mut next = 0;
         listen::accept(&self.listeners, &self.stop, |accepted| {
             let Ok((stream, _)) = accepted else {

@@ -7,17 +7,14 @@ use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 
-/// Strangers at a door at the same time.
-const STRANGERS_MAX: usize = 64;
-
-#[derive(Default)]
 struct Inside {
+    most: usize,
     next: u64,
     strangers: VecDeque<(u64, TcpStream)>,
 }
 
 /// The strangers of a door, oldest first.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Strangers(Arc<Mutex<Inside>>);
 
 /// One stranger; it is none any more when this is dropped.
@@ -27,11 +24,20 @@ pub(crate) struct Visitor {
 }
 
 impl Strangers {
+    /// A door with room for `most` strangers: more than may honestly come at once.
+    pub(crate) fn new(most: usize) -> Self {
+        Strangers(Arc::new(Mutex::new(Inside {
+            most,
+            next: 0,
+            strangers: VecDeque::new(),
+        })))
+    }
+
     /// A stranger comes. When there are too many, the oldest is shown out: its thread's next read fails.
     pub(crate) fn enter(&self, stream: &TcpStream) -> io::Result<Visitor> {
         let stream = stream.try_clone()?;
         let mut inside = self.0.lock();
-        if inside.strangers.len() >= STRANGERS_MAX
+        if inside.strangers.len() >= inside.most
             && let Some((_, oldest)) = inside.strangers.pop_front()
         {
             // It may have gone by itself.
@@ -68,11 +74,13 @@ mod tests {
     use std::io::Read as _;
     use std::net::TcpListener;
 
+    const MOST: usize = 4;
+
     #[test]
     fn who_is_known_is_not_shown_out_for_strangers() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let strangers = Strangers::default();
+        let strangers = Strangers::new(MOST);
         let mut ends = Vec::new();
         let come = |ends: &mut Vec<(TcpStream, TcpStream)>| {
             let far = TcpStream::connect(address).unwrap();
@@ -82,7 +90,7 @@ mod tests {
             visitor
         };
         drop(come(&mut ends));
-        let visitors: Vec<Visitor> = (0..=STRANGERS_MAX).map(|_| come(&mut ends)).collect();
+        let visitors: Vec<Visitor> = (0..=MOST).map(|_| come(&mut ends)).collect();
         // The first has proven itself, the second is the oldest stranger.
         let ended = |far: &mut TcpStream| {
             far.set_nonblocking(true).unwrap();

@@ -90,7 +90,8 @@ impl Door {
     ) -> Result<Vec<Arrived>, ControlError> {
         let deadline = Instant::now() + timing.start;
         let (sender, incoming) = mpsc::channel();
-        let strangers = Strangers::default();
+        // All ranks may come at once, and none of them makes room for a stranger who comes first.
+        let strangers = Strangers::new(ranks.len() + ACCEPTED_AT_ONCE);
         let mut arrived: Vec<Arrived> = Vec::with_capacity(ranks.len());
         while arrived.len() < ranks.len() {
             if stop.is_requested() {

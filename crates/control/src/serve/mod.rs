@@ -116,6 +116,9 @@ pub struct Served {
 /// Receives log lines, in a thread of the daemon's that nobody waits for.
 pub type Log = Arc<dyn Fn(LogLine) + Send + Sync>;
 
+/// Clients that prove who they are at the same time.
+const STRANGERS_MAX: usize = 64;
+
 /// What the threads of a daemon share.
 struct Shared {
     options: ServeOptions,
@@ -195,7 +198,7 @@ impl Daemon {
             options,
             tls,
             identity: key.identity().clone(),
-            door: Strangers::default(),
+            door: Strangers::new(STRANGERS_MAX),
             stop: stop.clone(),
             sessions: Mutex::new(0),
             session_ended: Condvar::new(),
