@@ -3,7 +3,7 @@
 //! It must never let the last byte of a checked put be seen before the others.
 
 use super::link_memory::{allocate, expose};
-use super::link_sends::Sends;
+use super::link_sends::{Room, Sends};
 use super::link_worker::{Context, Endpoint, Flush, Worker, connect};
 use super::{COPIED_BYTES_MAX, UcpOptions};
 use crate::link_status::posted;
@@ -104,7 +104,39 @@ impl UcpOneSided {
         place.ok_or(LinkError::Unsupported("an operation outside local memory"))
     }
 
-    /// A put of a copy; in two parts where the last byte must come last.
+    /// Let UCX put `len` bytes of `data` where `target` is; in two parts where the last byte must come last.
+    ///
+    /// # Safety
+    /// The endpoint is a live one of this thread, and the data stay until all of the operation is complete.
+    #[inline(always)]
+    unsafe fn put(
+        &self,
+        (end, address): (&Endpoint, u64),
+        (data, len): (*const u8, usize),
+        room: &Room,
+        parameters: &sys::ucp_request_param_t,
+    ) -> sys::ucs_status_ptr_t {
+        let ucx = &self.loaded.ucx;
+        // SAFETY: the caller's promise; the target is in bounds.
+        let put = |data: *const u8, len, at| unsafe {
+            ucx.ucp_put_nbx(end.ep, data.cast(), len, at, end.rkey, parameters)
+        };
+        if !self.whole || len <= WORD_BYTES {
+            return put(data, len, address);
+        }
+        let before = len - 1;
+        if let Some(status) = room.first_part(put(data, before, address)) {
+            return status as isize as sys::ucs_status_ptr_t;
+        }
+        // SAFETY: a live worker of this thread.
+        let fenced = unsafe { ucx.ucp_worker_fence(self.worker.worker) };
+        match fenced {
+            sys::UCS_OK => put(data.wrapping_add(before), 1, address + before as u64),
+            refused => refused as isize as sys::ucs_status_ptr_t,
+        }
+    }
+
+    /// A put of a copy.
     #[inline(always)]
     fn put_copy(
         &mut self,
@@ -113,37 +145,13 @@ impl UcpOneSided {
         len: usize,
         pack: impl FnOnce(&mut [u8]),
     ) -> Result<Post, LinkError> {
-        let (end, address) = self.target(peer, to, len)?;
-        let (ep, rkey, whole, worker) = (
-            end.ep,
-            end.rkey,
-            self.whole && len > WORD_BYTES,
-            self.worker.worker,
-        );
-        let ucx = &self.loaded.ucx;
-        let mut pack = Some(pack);
+        let target = self.target(peer, to, len)?;
         self.uncounted.post("ucp_put_nbx", |room, parameters| {
             let copy = room.copy(len)?;
-            if let Some(pack) = pack.take() {
-                pack(copy);
-            }
+            pack(copy);
             let data = copy.as_ptr();
-            // SAFETY: a live endpoint of this thread; the copy stays until all is complete; the target is in bounds.
-            unsafe {
-                if !whole {
-                    return Ok(ucx.ucp_put_nbx(ep, data.cast(), len, address, rkey, parameters));
-                }
-                let first = ucx.ucp_put_nbx(ep, data.cast(), len - 1, address, rkey, parameters);
-                if let Some(status) = room.first_part(first) {
-                    return Ok(status as isize as sys::ucs_status_ptr_t);
-                }
-                let fenced = ucx.ucp_worker_fence(worker);
-                if fenced != sys::UCS_OK {
-                    return Ok(fenced as isize as sys::ucs_status_ptr_t);
-                }
-                let (last, at) = (data.add(len - 1), address + len as u64 - 1);
-                Ok(ucx.ucp_put_nbx(ep, last.cast(), 1, at, rkey, parameters))
-            }
+            // SAFETY: the copy stays until all is complete.
+            Ok(unsafe { self.put(target, (data, len), room, parameters) })
         })
     }
 }
@@ -170,32 +178,15 @@ impl OneSidedPort for UcpOneSided {
 
     #[inline(always)]
     fn put_zcopy(&mut self, peer: usize, to: usize, from: usize, len: usize) -> Result<Post, LinkError> {
-        let (end, address) = self.target(peer, to, len)?;
+        let target = self.target(peer, to, len)?;
         let data = self.own(from, len)?;
-        let ucx = &self.loaded.ucx;
-        let whole = self.whole && len > WORD_BYTES;
-        let (ep, rkey, worker, handle) = (end.ep, end.rkey, self.worker.worker, self.handle);
         self.counted.post("ucp_put_nbx", |room, parameters| {
-            if let Some(handle) = handle {
+            if let Some(handle) = self.handle {
                 parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
                 parameters.memh = handle;
             }
-            // SAFETY: a live endpoint and worker of this thread; memory in bounds, which stays until all is complete.
-            unsafe {
-                if !whole {
-                    return Ok(ucx.ucp_put_nbx(ep, data.cast(), len, address, rkey, parameters));
-                }
-                let first = ucx.ucp_put_nbx(ep, data.cast(), len - 1, address, rkey, parameters);
-                if let Some(status) = room.first_part(first) {
-                    return Ok(status as isize as sys::ucs_status_ptr_t);
-                }
-                let fenced = ucx.ucp_worker_fence(worker);
-                if fenced != sys::UCS_OK {
-                    return Ok(fenced as isize as sys::ucs_status_ptr_t);
-                }
-                let (last, at) = (data.wrapping_add(len - 1), address + len as u64 - 1);
-                Ok(ucx.ucp_put_nbx(ep, last.cast(), 1, at, rkey, parameters))
-            }
+            // SAFETY: memory in bounds, which stays until all is complete.
+            Ok(unsafe { self.put(target, (data, len), room, parameters) })
         })
     }
 
