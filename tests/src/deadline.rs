@@ -8,7 +8,7 @@ pub const SOON: Duration = Duration::from_secs(60);
 /// What is said to happen when ten seconds of silence are over.
 pub const SILENT: Duration = Duration::from_secs(120);
 /// What ends by itself, however much it has to do: a run, a job that waits in a queue, daemons that settle.
-pub const PATIENCE: Duration = Duration::from_secs(600);
+pub const PATIENCE: Duration = Duration::from_secs(400);
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(20);

@@ -415,12 +415,7 @@ fn serve_versions(
     let mut writer = stream.try_clone().ok()?;
     let mut reader = BufReader::new(stream);
     loop {
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            if reader.read_line(&mut head).ok()? == 0 {
-                return None;
-            }
-        }
+        let head = common::head(&mut reader)?;
         let gets = head.starts_with("GET");
         let seen = if gets {
             count.fetch_add(1, Ordering::SeqCst)

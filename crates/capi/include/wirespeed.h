@@ -147,11 +147,12 @@ typedef struct {
     double typical_ns;
     // Mean of all samples, in ns; -1 where the rank takes none.
     double average_ns;
-    // elapsed_ns / operations; -1 without any.
+    // elapsed_ns / operations; -1 without any. A receiver's time is from its first arrival to its last: what had come before
+    // is none of its operations here.
     double overall_ns;
-    // Operations per second over elapsed_ns.
+    // Operations per second over elapsed_ns; 0 where that is no time.
     double rate_msg_per_s;
-    // Payload per second over elapsed_ns.
+    // Payload per second over elapsed_ns; 0 where that is no time.
     double bandwidth_bytes_per_s;
 } ws_summary;
 

@@ -2,12 +2,14 @@
 
 use std::ffi::CString;
 use wirespeed::schema::case::Case;
-use wirespeed::schema::outcome::{Outcome, SampleKind};
-use wirespeed_report::assemble::Metrics;
+use wirespeed::schema::outcome::{Count, Outcome, SampleKind};
+use wirespeed_report::assemble::{Metrics, TakenIn};
 
 /// A finished measurement of one rank.
 pub struct Figures {
     metrics: Metrics,
+    /// Operations of the rank within its time.
+    pub within: Count,
     /// The outcome.
     pub outcome: Outcome,
     /// The repetition as JSON (see `Repetition` in docs/run.schema.json).
@@ -21,8 +23,13 @@ impl Figures {
         let repetition = wirespeed_report::repetition(case, 0, vec![outcome.clone()], 0, 0);
         let json = serde_json::to_string(&repetition).map_err(|e| e.to_string())?;
         let json = CString::new(json).map_err(|e| e.to_string())?;
+        let within = match outcome.sent.messages {
+            0 => TakenIn::by(case, &outcome).count,
+            _ => outcome.sent,
+        };
         Ok(Figures {
             metrics,
+            within,
             outcome,
             json,
         })
@@ -46,5 +53,21 @@ impl Figures {
         let histogram = &samples.histogram;
         let median = histogram.quantile_ns(0.5)?;
         Some((median, histogram.sum_ns.get() / histogram.count as f64))
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use wirespeed::schema::host::{ClockInfo, Disturbance};
+
+    /// What a sink tells that has received nothing.
+    pub fn outcome() -> Outcome {
+        let outcome = serde_json::json!({
+            "rank": 1, "role": "sink", "stop": "completed", "elapsed_ns": 1, "sent": {"messages": 0, "bytes": 0},
+            "received": {"messages": 0, "bytes": 0}, "warmup_operations": 0, "samples": [],
+            "clock": ClockInfo::default(), "idle": "spin", "disturbance": Disturbance::default(),
+        });
+        serde_json::from_value(outcome).unwrap()
     }
 }

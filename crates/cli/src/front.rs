@@ -42,16 +42,29 @@ pub fn argv() -> Vec<OsString> {
 
 /// The one option of an original whose value is part of its word, or absent: clap would take the value for other letters.
 fn attach(argv: Vec<OsString>) -> Vec<OsString> {
-    let verb = argv
-        .iter()
-        .position(|word| word == "perftest")
-        .unwrap_or(argv.len());
+    let verb = verb(&argv);
+    let is_perftest = argv.get(verb).is_some_and(|word| word == "perftest");
+    let options = match is_perftest {
+        true => verb..argv.iter().position(|word| word == "--").unwrap_or(argv.len()),
+        false => 0..0,
+    };
     let attach = |(number, word): (usize, OsString)| match word.into_string() {
-        Ok(word) if number > verb => attached(word).into(),
+        Ok(word) if options.contains(&number) => attached(word).into(),
         Ok(word) => word.into(),
         Err(word) => word,
     };
     argv.into_iter().enumerate().map(attach).collect()
+}
+
+/// The place of the verb: before it stand options of the whole program only, each with a value.
+fn verb(argv: &[OsString]) -> usize {
+    let mut place = 1;
+    while let Some(word) = argv.get(place).map(|word| word.as_encoded_bytes())
+        && word.starts_with(b"--")
+    {
+        place += if word.contains(&b'=') { 1 } else { 2 };
+    }
+    place
 }
 
 /// `-epeer`, as getopt takes an optional value, in the form that is parsed here.
@@ -188,9 +201,16 @@ mod tests {
             ["wirespeed", "perftest", "-e=peer", "-e", "-e=none", "-1"]
         );
         assert_eq!(
-            attached(&["wirespeed", "run", "-epeer"]),
-            ["wirespeed", "run", "-epeer"]
+            attached(&["wirespeed", "--mpi", "x", "--color=never", "perftest", "-epeer"])[5],
+            "-e=peer"
         );
+        for others in [
+            &["wirespeed", "run", "-epeer"][..],
+            &["wirespeed", "lab", "--lan", "--", "./prog", "perftest", "-e2e"],
+            &["wirespeed", "perftest", "--", "-epeer"],
+        ] {
+            assert_eq!(attached(others), others);
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wirespeed::Registry;
 use wirespeed::transport::Service;
 use wirespeed_control::address::{Address, is_of_this_machine};
@@ -17,6 +17,7 @@ use wirespeed_control::auth::Identity;
 use wirespeed_control::coordinator::{
     Group, GroupEvent, GroupOptions, GroupSpec, Launcher, ServerSpec, default_remote_ranks,
 };
+use wirespeed_control::watch::Watch;
 use wirespeed_control::{Blamed, ControlError, Launch, StopFlag};
 use wirespeed_schema::case::{Case, GroupKind, Role};
 use wirespeed_schema::message::{Refusal, RefusalCode};
@@ -250,7 +251,7 @@ impl<'a> Groups<'a> {
     pub fn run(&mut self, planned: &PlannedCase, stop: &StopFlag, on_interval: OnInterval) -> GroupRun {
         let (named, silent) = (self.reach.ranks_have_names, self.reach.is_silent);
         let mut events = |event: GroupEvent| match event {
-            GroupEvent::Interval { rank, interval } => on_interval(rank, interval),
+            GroupEvent::Interval { rank, interval } => on_interval(rank, &interval),
             GroupEvent::RankLost { .. } if named => {}
             _ if silent => {}
             other => tell(&other),
@@ -402,15 +403,17 @@ impl<'a> Groups<'a> {
         events: &mut dyn FnMut(GroupEvent),
         stop: &StopFlag,
     ) -> Result<Group, ControlError> {
-        let deadline = Instant::now() + self.reach.patience;
+        let watch = Watch::new(self.reach.patience);
         loop {
             let opened =
                 spec().and_then(|spec| Group::open(&spec, self.registry, options.clone(), events, stop));
             match opened {
                 Err(error)
-                    if is_not_there_yet(&error) && Instant::now() < deadline && !stop.is_requested() =>
+                    if is_not_there_yet(&error)
+                        && watch.now() < self.reach.patience
+                        && !stop.is_requested() =>
                 {
-                    std::thread::sleep(AGAIN);
+                    watch.wait(AGAIN, std::thread::sleep);
                 }
                 opened => return opened,
             }

@@ -78,6 +78,14 @@ pub fn is_in_job() -> bool {
     mpi::jobs().detect().is_some()
 }
 
+/// Whether a launcher started other processes beside this one.
+pub fn has_others() -> bool {
+    mpi::jobs()
+        .detect()
+        .and_then(|found| found.size)
+        .is_some_and(|size| size > 1)
+}
+
 /// Whether some other rank of a job says what is to be said.
 pub fn is_silent() -> bool {
     mpi::jobs().detect().is_some_and(|found| found.rank != 0)
@@ -204,4 +212,25 @@ pub fn remarks(section: &JobSection) -> Vec<Remark> {
         ));
     }
     remarks
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::args::Cli;
+    use clap::Parser as _;
+
+    #[test]
+    fn what_measures_between_ranks_does_so_in_a_job() {
+        for (line, measures) in [
+            ("sweep -- latency", true),
+            ("sweep --over window -- am_bw", true),
+            ("load -- --via mpi", true),
+            ("load --dry-run -- --via mpi", false),
+            ("ab --aa -- latency", false),
+        ] {
+            let words = std::iter::once("wirespeed").chain(line.split(' '));
+            let cli = Cli::try_parse_from(words).unwrap();
+            assert_eq!(cli.verb.measures(), measures, "{line}");
+        }
+    }
 }

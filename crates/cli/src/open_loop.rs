@@ -91,7 +91,7 @@ impl Asked {
         let unlimited = UNLIMITED_PER_S as f64;
         points.measure(&[unlimited])?;
         let carried = |run: &Repetition| Some(run.metrics.get("rate_msg_per_s")?.value.get());
-        let most_per_s = points.figures(unlimited, carried).into_iter().fold(0.0, f64::max);
+        let most_per_s = points.most(unlimited, carried).unwrap_or(0.0);
         match &self.named {
             Some(named) => points.measure(named)?,
             None => points.measure(&self.shares(most_per_s))?,

@@ -161,9 +161,16 @@ impl Output {
     pub fn event(&mut self, event: &Event) -> Result<(), Failure> {
         let said = self.live.as_mut().map(|live| live.event(event));
         self.say(said);
+        let told = self.lines(event);
+        // Last: what is written to the terminal wipes the view.
         if let Some(watch) = &mut self.watch {
             watch.event(event);
         }
+        told
+    }
+
+    /// The event as a line, where lines are wanted.
+    fn lines(&mut self, event: &Event) -> Result<(), Failure> {
         if !self.wants_lines() {
             return Ok(());
         }

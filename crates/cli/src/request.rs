@@ -64,6 +64,12 @@ fn from_flags(arguments: &RunArgs) -> Result<Template, Failure> {
     for (parameter, texts) in arguments.case.given() {
         match arguments.far.port.filter(|_| parameter.key == "to") {
             Some(port) => {
+                if let Some(url) = texts.iter().find(|host| host.contains("://")) {
+                    return Err(Failure::usage(
+                        format!("-p {port}: {url} is a URL, which names its own port"),
+                        "leave -p out, and write the port into the URL: http://HOST:PORT/PATH",
+                    ));
+                }
                 let with_port: Vec<_> = texts.iter().map(|host| add_port(host, port)).collect();
                 template.add(parameter.key, &with_port)?;
             }

@@ -1,8 +1,9 @@
 //! Two options of one command that name the same file. A result must never take the place of what the command reads, nor of
 //! another thing that it writes.
 
+use crate::args::RunArgs;
 use crate::errors::Failure;
-use crate::file;
+use crate::{file, request};
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,14 @@ pub fn refuse(mut words: &ArgMatches) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Refuse a plan file, whose name is a word like that of a test, that is also one of those that are written.
+pub fn plan_apart(run: &RunArgs, written: &[PathBuf]) -> Result<(), Failure> {
+    match request::names_file(&run.what) {
+        true => apart(Path::new(&run.what), written),
+        false => Ok(()),
+    }
 }
 
 /// Refuse a file that is also one of those that are written.

@@ -3,15 +3,24 @@
 
 use indicatif::{ProgressBar, WeakProgressBar};
 use parking_lot::{Mutex, MutexGuard};
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use wirespeed_schema::shown::{is_obeyed, without_numbers};
 
 /// What is drawn on stderr.
 enum Drawn {
     Nothing,
     Bar(WeakProgressBar),
-    /// A view of several lines, with those that wait to stand above it.
-    View(String),
+    View(View),
+}
+
+/// A view of several lines.
+struct View {
+    /// Lines that wait to stand above it.
+    waiting: String,
+    /// Columns of each of its own lines on the screen.
+    drawn: Vec<usize>,
+    /// Columns of the terminal now.
+    width: fn() -> usize,
 }
 
 static DRAWN: Mutex<Drawn> = Mutex::new(Drawn::Nothing);
@@ -33,9 +42,9 @@ fn cleaned(text: &str) -> String {
 
 /// Write lines whose colours are the program's own, and whose words were cleaned.
 pub fn say_painted(text: &str) {
-    if let Drawn::View(waiting) = &mut *drawn() {
-        waiting.push_str(text);
-        waiting.push('\n');
+    if let Drawn::View(view) = &mut *drawn() {
+        view.waiting.push_str(text);
+        view.waiting.push('\n');
         return;
     }
     around(|| {
@@ -44,8 +53,11 @@ pub fn say_painted(text: &str) {
     });
 }
 
-/// Do what writes to the terminal while no bar is on it.
+/// Do what writes to the terminal while no bar is on it, nor a view, which is drawn again by its next event.
 pub fn around<T>(write: impl FnOnce() -> T) -> T {
+    if std::io::stdout().is_terminal() {
+        show(&above());
+    }
     let bar = match &*drawn() {
         Drawn::Bar(bar) => bar.upgrade(),
         _ => None,
@@ -61,7 +73,7 @@ pub fn is_drawn_on() -> bool {
     match &*drawn() {
         Drawn::Nothing => false,
         Drawn::Bar(bar) => bar.upgrade().is_some_and(|bar| !bar.is_finished()),
-        Drawn::View(_) => true,
+        Drawn::View(..) => true,
     }
 }
 
@@ -70,24 +82,57 @@ pub fn bar_is(bar: &ProgressBar) {
     *drawn() = Drawn::Bar(bar.downgrade());
 }
 
-/// A view is drawn from now on; lines wait for [`above`].
-pub fn view_begins() {
-    *drawn() = Drawn::View(String::new());
+/// A view is drawn from now on, on a terminal that is so wide; lines wait for [`above`].
+pub fn view_begins(width: fn() -> usize) {
+    *drawn() = Drawn::View(View {
+        waiting: String::new(),
+        drawn: Vec::new(),
+        width,
+    });
 }
 
-/// The lines that wait to be written above the view.
+/// What wipes the view, then the lines that waited: both are taken to be written now.
 pub fn above() -> String {
     match &mut *drawn() {
-        Drawn::View(waiting) => std::mem::take(waiting),
+        Drawn::View(view) => {
+            let wiped = wipe(&std::mem::take(&mut view.drawn), (view.width)());
+            wiped + &std::mem::take(&mut view.waiting)
+        }
         _ => String::new(),
     }
 }
 
-/// The view is gone; the lines that still waited.
-pub fn view_ends() -> String {
-    let waiting = above();
+/// Draw the view, of lines of so many columns, below what goes before it in `text`.
+pub fn draw(text: &str, columns: Vec<usize>) {
+    if let Drawn::View(view) = &mut *drawn() {
+        view.drawn = columns;
+    }
+    show(text);
+}
+
+/// The view is gone.
+pub fn view_ends() {
+    show(&above());
     *drawn() = Drawn::Nothing;
-    waiting
+}
+
+/// A terminal that is gone takes nothing; the run goes on.
+fn show(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+/// Moves to where lines of so many columns began on a terminal of this width, and clears from there on. A terminal that
+/// became narrower has broken them into several.
+fn wipe(drawn: &[usize], width: usize) -> String {
+    let rows: usize = drawn
+        .iter()
+        .map(|columns| columns.div_ceil(width.max(1)).max(1))
+        .sum();
+    match rows {
+        0 => String::new(),
+        rows => format!("\u{1b}[{rows}F\u{1b}[J"),
+    }
 }
 
 #[cfg(test)]
@@ -106,6 +151,14 @@ mod tests {
     }
 
     #[test]
+    fn as_many_rows_are_wiped_as_the_terminal_shows() {
+        assert_eq!(super::wipe(&[], 80), "");
+        assert_eq!(super::wipe(&[79, 10, 0], 80), "\u{1b}[3F\u{1b}[J");
+        assert_eq!(super::wipe(&[79, 10, 0], 40), "\u{1b}[4F\u{1b}[J");
+        assert_eq!(super::wipe(&[5], 0), "\u{1b}[5F\u{1b}[J");
+    }
+
+    #[test]
     fn a_line_of_others_moves_no_cursor_and_has_no_numbers_of_the_system() {
         assert_eq!(super::cleaned("a\u{1b}[2J\u{202e}b\tc\nd"), "a[2Jb c\nd");
         assert_eq!(
@@ -120,8 +173,8 @@ mod tests {
     #[test]
     fn nothing_else_writes_to_stderr() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        // This file, the view that is drawn there, and who asks what the terminal can show.
-        let allowed = ["stderr.rs", "watch.rs", "terminal.rs"];
+        // This file, and who asks what the terminal can show.
+        let allowed = ["stderr.rs", "terminal.rs"];
         let all = sources(&folder);
         assert!(all.len() > 50, "{}", all.len());
         for path in all {

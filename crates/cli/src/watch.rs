@@ -5,7 +5,6 @@ use crate::args::ColorChoice;
 use crate::progress::Plan;
 use crate::stderr;
 use crate::terminal::{self, Stream};
-use std::io::Write as _;
 use std::ops::Range;
 use wirespeed_report::render::{self, LiveRun, Style};
 use wirespeed_schema::case::Case;
@@ -19,8 +18,6 @@ pub struct Watch {
     /// Cases whose runs are shown; those of another arm are not.
     shown: Range<u32>,
     run: Option<LiveRun>,
-    /// Columns of each line on the screen.
-    drawn: Vec<usize>,
 }
 
 /// Why there is no view although one was asked for; `None` where it can be drawn.
@@ -39,13 +36,12 @@ impl Watch {
             stderr::say(&format!("note: --live shows nothing: {why}"));
             return None;
         }
-        stderr::view_begins();
+        stderr::view_begins(width);
         Some(Watch {
             color,
             plan: Plan::new(std::iter::empty()),
             shown: 0..u32::MAX,
             run: None,
-            drawn: Vec::new(),
         })
     }
 
@@ -113,52 +109,35 @@ impl Watch {
 
     /// Wipe the view, write `above` where it began, and draw it again below.
     fn write(&mut self, above: &str) {
-        let seen = terminal::seen_columns(Stream::Stderr);
         let style = Style {
-            width: seen.unwrap_or(terminal::PAPER.width),
+            width: width(),
             ..self.style()
         };
-        let mut text = wipe(&self.drawn, style.width);
-        text.push_str(&stderr::above());
-        text.push_str(above);
-        self.drawn.clear();
+        let mut text = stderr::above() + above;
+        let mut drawn = Vec::new();
         if let Some(run) = &mut self.run {
             run.left = match self.plan.left().filter(|left| !left.is_zero()) {
                 Some(left) => units::format_ns(left.as_nanos() as f64),
                 None => String::new(),
             };
             for line in render::live(run, &style) {
-                self.drawn.push(columns(&line));
+                drawn.push(columns(&line));
                 text.push_str(&line);
                 text.push('\n');
             }
         }
-        // A terminal that is gone takes nothing; the run goes on.
-        let mut stderr = std::io::stderr().lock();
-        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+        stderr::draw(&text, drawn);
     }
+}
+
+/// Columns that the view has now.
+fn width() -> usize {
+    terminal::seen_columns(Stream::Stderr).unwrap_or(terminal::PAPER.width)
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.run = None;
-        let waiting = stderr::view_ends();
-        if !self.drawn.is_empty() || !waiting.is_empty() {
-            self.write(&waiting);
-        }
-    }
-}
-
-/// Moves to where lines of so many columns began on a terminal of this width, and clears from there on. A terminal that
-/// became narrower has broken them into several.
-fn wipe(drawn: &[usize], width: usize) -> String {
-    let rows: usize = drawn
-        .iter()
-        .map(|columns| columns.div_ceil(width.max(1)).max(1))
-        .sum();
-    match rows {
-        0 => String::new(),
-        rows => format!("\u{1b}[{rows}F\u{1b}[J"),
+        stderr::view_ends();
     }
 }
 
@@ -177,14 +156,6 @@ fn columns(line: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn as_many_rows_are_wiped_as_the_terminal_shows() {
-        assert_eq!(wipe(&[], 80), "");
-        assert_eq!(wipe(&[79, 10, 0], 80), "\u{1b}[3F\u{1b}[J");
-        assert_eq!(wipe(&[79, 10, 0], 40), "\u{1b}[4F\u{1b}[J");
-        assert_eq!(wipe(&[5], 0), "\u{1b}[5F\u{1b}[J");
-    }
 
     #[test]
     fn colours_take_no_columns() {

@@ -263,3 +263,23 @@ fn arms_that_make_no_sense_are_refused() {
         .assert()
         .code(2);
 }
+
+/// An earlier run's verdicts must not be taken for this one's.
+#[test]
+fn a_run_that_ends_badly_is_an_error_for_a_ci() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("gate.xml");
+    std::fs::write(&path, "<earlier/>").unwrap();
+    let arm = "latency --via tcp --to 127.0.0.1:1 -t 10ms";
+    let line = format!("ab --pairs 1 -q --junit gate.xml -- {arm} -- {arm}");
+    let output = wirespeed(dir.path())
+        .env("WIRESPEED_KEY_FILE", dir.path().join("key"))
+        .args(line.split(' '))
+        .output()
+        .unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        output.status.code() == Some(5) && text.contains("errors=\"1\"") && text.contains("no key"),
+        "{text}"
+    );
+}

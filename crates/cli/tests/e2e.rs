@@ -132,12 +132,22 @@ fn a_case_that_cannot_run_is_skipped_among_others_and_an_error_alone() {
         .unwrap();
     assert_eq!(alone.status.code(), Some(2));
     assert!(json(&alone.stdout)["error"].as_str().is_some());
+    let late = wirespeed()
+        .args(["run", "latency", "--via", "inproc", "--size", "8,16"])
+        .args(["--until", "p50:1%", "--until-time", "1ns"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&late.stderr);
+    assert!(
+        said.contains("2 of 2 cases skipped: the time of the goal") && said.contains("--until-time"),
+        "{said}"
+    );
 }
 
 #[test]
 fn errors_are_documents_and_two_last_lines() {
     let output = wirespeed()
-        .args(["run", "latency", "--via", "shn", "-J"])
+        .args(["run", "latency", "--via", "shn", "-qJ"])
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -150,6 +160,10 @@ fn errors_are_documents_and_two_last_lines() {
         last[0].starts_with("help: ") && last[1].starts_with("error: "),
         "{stderr}"
     );
+    let named = wirespeed()
+        .args(["run", "latency", "--via", "shn", "-oJ"])
+        .output();
+    assert!(named.unwrap().stdout.is_empty(), "J is a file");
     let events = wirespeed().args(["run", "latency", "--ndjson"]).output().unwrap();
     assert_eq!(json(&events.stdout)["event"], "run_finished");
 }
@@ -351,4 +365,14 @@ fn shells_are_served() {
             .unwrap()
             .starts_with("wirespeed ")
     );
+}
+
+#[test]
+fn a_case_that_a_mesh_cannot_run_leaves_no_question_open() {
+    let line =
+        "mesh --ranks 4 --repeats 1 --material 99% --json -- am_lat,put_lat --via udp -n 200 --warmup 0";
+    let run = json(&wirespeed().args(line.split(' ')).output().unwrap().stdout);
+    assert_eq!(run["cases"][1]["status"], "skipped");
+    let probes = run["sections"]["mesh"]["probes"].as_array().unwrap();
+    assert_eq!((probes.len(), &probes[0]["case"]), (1, &json(b"0")));
 }

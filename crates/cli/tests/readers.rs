@@ -63,6 +63,98 @@ fn repeating_until_says_how_it_ended() {
     ends(dir.path(), "run latency --via inproc --until-time 5s", 2);
 }
 
+/// Lines that are refused with words in their cause or remedy.
+const REFUSED: &[(&str, &str)] = &[
+    ("run plan.txt -o plan.txt -q", "is named twice"),
+    ("ab -q -o plan.txt -- plan.txt -- plan.txt", "is named twice"),
+    ("ab --junit plan.txt -- plan.txt -- plan.txt", "is named twice"),
+    (
+        "sweep -- latency --via inproc --mpi /x",
+        "--mpi is not allowed behind",
+    ),
+    (
+        "ab -- latency --via inproc -- latency --via inproc -q",
+        "--quiet is not allowed",
+    ),
+    (
+        "ab --aa -- latency --via inproc --color never",
+        "--color is not allowed",
+    ),
+    (
+        "ab --aa -- latency --via inproc --remarks",
+        "--remarks is not allowed",
+    ),
+    (
+        "ab --aa -- latency --via inproc --include-host-name",
+        "--include-host-name is not",
+    ),
+    (
+        "ab --aa -- latency --via inproc --until-time 5s",
+        "--until-time is not allowed",
+    ),
+    ("run latency --via inproc --dry-run --csv", "--dry-run"),
+    ("load --dry-run --ndjson -- --via inproc", "--dry-run"),
+    ("quick --dry-run -o quick.json", "--dry-run"),
+    ("perftest --json", "the client has the result"),
+    ("perftest --repeats 3", "the client has the result"),
+    ("perftest --live", "the client has the result"),
+    ("ab --aa --github --csv -- latency --via inproc", "--github"),
+    ("ab --aa --github --ndjson -- latency --via inproc", "--github"),
+    (
+        "sweep --over window -- latency --via inproc",
+        "am_lat has no window",
+    ),
+    (
+        "serve --listen loopback,192.0.2.2",
+        "write --listen 127.0.0.1,192.0.2.2",
+    ),
+    ("serve --listen 192.0.2.2,all", "write --listen all"),
+    (
+        "run bulk_get --via byteio --to http://localhost:1/x -p 99",
+        "write the port into the URL",
+    ),
+    ("import plan.txt --window 10q", "--window"),
+];
+
+#[test]
+fn words_that_would_not_hold_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = "[[case]]\ntest = \"latency\"\nvia = \"inproc\"\niters = 9\n";
+    std::fs::write(dir.path().join("plan.txt"), plan).unwrap();
+    for (line, said) in REFUSED {
+        let output = wirespeed(dir.path(), line);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.code() == Some(2) && text.contains(said),
+            "{line}: {text}"
+        );
+    }
+    let left = std::fs::read_to_string(dir.path().join("plan.txt"));
+    assert_eq!(left.unwrap(), plan);
+    let stream = "# OSU MPI Bandwidth Test v5.8\n# Size      Bandwidth (MB/s)\n8  12.5\n";
+    std::fs::write(dir.path().join("osu.txt"), stream).unwrap();
+    let told = ends(dir.path(), "import osu.txt --window 10k", 0);
+    assert!(told.contains("\"window_msgs\": 10000"), "{told}");
+}
+
+#[test]
+fn what_a_curve_would_not_have_is_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let sizes = ends(dir.path(), "sweep --dry-run -- bandwidth --via udp", 0);
+    assert!(
+        sizes.contains("size=32KiB") && !sizes.contains("size=128KiB"),
+        "{sizes}"
+    );
+    let rates = ends(dir.path(), "load --dry-run --points 4 -- --via inproc", 0);
+    assert!(
+        rates
+            .lines()
+            .next()
+            .is_some_and(|line| line.contains("4 rates up to")),
+        "{rates}"
+    );
+}
+
 #[test]
 fn curves_are_measured_and_read_back() {
     let dir = tempfile::tempdir().unwrap();

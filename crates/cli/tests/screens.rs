@@ -203,3 +203,30 @@ fn what_verbs_print_fits_a_terminal() {
         assert_eq!(long, None, "{line}");
     }
 }
+
+/// On a terminal, lines of stdout stand where the view of `--live` was, and no later picture takes their place.
+#[test]
+fn a_live_view_gives_way_to_lines() {
+    let wipe = "F\u{1b}[J";
+    for line in [
+        "perftest -l -x inproc -t am_lat -n 200000 --live",
+        "run am_lat --via inproc -t 700ms --warmup 0 --interval 100ms --live --ndjson",
+    ] {
+        let mut command = Command::new("script");
+        let program = assert_cmd::cargo::cargo_bin!("wirespeed").display();
+        command.args(["-qec", &format!("stty cols 90; {program} {line}"), "/dev/null"]);
+        let Ok(output) = command.timeout(DEADLINE).env("TERM", "xterm").output() else {
+            continue;
+        };
+        let text = String::from_utf8_lossy(&output.stdout);
+        let pictures: Vec<&str> = text.split(wipe).collect();
+        assert!(pictures.len() > 2, "{text}");
+        // What is wiped is the last picture alone: as many rows as follow the lines that stay.
+        for pair in pictures.windows(2) {
+            let rows: usize = pair[0].rsplit("\u{1b}[").next().unwrap().parse().unwrap();
+            let drawn = pair[0].lines().rev().skip(1).take(rows);
+            let mut lost = drawn.filter(|line| line.starts_with(['{', '[', 'F']));
+            assert_eq!(lost.next(), None, "{text}");
+        }
+    }
+}

@@ -23,6 +23,8 @@ pub(crate) const CONNECT_TIME: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) enum ServerHeard {
     Message(SessionMessage),
+    /// A part of something long, an outcome most likely.
+    Part,
     Outcome(Box<OutcomeReport>),
     /// Nothing more will come, and why.
     Closed(String),
@@ -132,6 +134,15 @@ impl Server {
 
     pub(crate) fn build(&self) -> &str {
         &self.build
+    }
+
+    /// Where it stands among servers, the same for all clients: by the number that it gives itself, for one client may know it
+    /// by another address than the next. Only one that gives none stands by its address.
+    pub(crate) fn place(&self) -> (Option<&[u8]>, Option<SocketAddr>) {
+        match &self.number {
+            Some(number) => (Some(&number.0), None),
+            None => (None, Some(self.peer)),
+        }
     }
 
     /// Whether `other` is a session with the same server, as far as the servers say which they are.
@@ -253,7 +264,10 @@ fn listen(mut receiver: Receiver, sender: &Sender, alive: &Alive, hear: impl Fn(
         alive.heard_ms.store(heard, Ordering::Release);
     };
     loop {
-        let received = receiver.receive_seen::<SessionMessage>(None, is_heard);
+        let received = receiver.receive_seen::<SessionMessage>(None, || {
+            is_heard();
+            hear(ServerHeard::Part);
+        });
         is_heard();
         match received {
             Ok(Packet::Message(SessionMessage::Ping)) => {

@@ -234,7 +234,7 @@ pub fn exit_code(class: FailureClass) -> u8 {
     match class {
         FailureClass::Usage | FailureClass::Unsupported => 2,
         FailureClass::Refused => 5,
-        FailureClass::Failed | FailureClass::PeerLost => 1,
+        FailureClass::Failed | FailureClass::PeerLost | FailureClass::Memory => 1,
     }
 }
 

@@ -22,7 +22,7 @@ pub mod serve;
 pub mod session;
 mod stop;
 mod strangers;
-mod watch;
+pub mod watch;
 mod wire;
 
 pub use address::DEFAULT_PORT;

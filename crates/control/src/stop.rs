@@ -4,8 +4,9 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 type Waker = Box<dyn Fn() + Send>;
 
@@ -97,6 +98,16 @@ impl StopFlag {
         }
     }
 
+    /// Sleep for `time`, or until asked to stop: false where that was asked.
+    pub fn pause(&self, time: Duration) -> bool {
+        let (tell, told) = mpsc::channel();
+        let _subscription = self.subscribe(move || {
+            // Nobody may listen any more.
+            let _ = tell.send(());
+        });
+        told.recv_timeout(time) == Err(mpsc::RecvTimeoutError::Timeout)
+    }
+
     /// Ask at every SIGINT, SIGTERM and SIGHUP of this process, through a thread that sleeps in a read. Call it once.
     /// Who started the program with SIGHUP ignored (`nohup`) wants it to outlive the terminal.
     pub fn on_signals(&self) -> io::Result<()> {
@@ -137,6 +148,14 @@ impl Drop for Subscription {
 mod tests {
     use super::*;
     use std::sync::mpsc;
+
+    #[test]
+    fn a_pause_ends_with_the_wish_to_stop() {
+        let stop = StopFlag::new();
+        assert!(stop.pause(Duration::from_millis(1)));
+        stop.request();
+        assert!(!stop.pause(Duration::from_secs(3600)));
+    }
 
     #[test]
     fn levels_rise_and_subscribers_wake() {

@@ -9,7 +9,7 @@ const STOOD_STILL: Duration = Duration::from_millis(500);
 
 /// Time since it was made, less the time in which its end stood still.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub struct Watch {
     origin: Instant,
     look_every: Duration,
     still_ns: AtomicU64,
@@ -17,7 +17,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Of an end that takes so much `silence` of others. It wakes four times in it, so that standing still shows.
-    pub(crate) fn new(silence: Duration) -> Self {
+    pub fn new(silence: Duration) -> Self {
         Watch {
             origin: Instant::now(),
             look_every: silence / 4,
@@ -25,24 +25,25 @@ impl Watch {
         }
     }
 
-    pub(crate) fn now(&self) -> Duration {
+    /// Time by this clock.
+    pub fn now(&self) -> Duration {
         self.origin.elapsed().saturating_sub(self.still())
     }
 
     /// How long its end has stood still.
-    pub(crate) fn still(&self) -> Duration {
+    pub fn still(&self) -> Duration {
         Duration::from_nanos(self.still_ns.load(Ordering::Acquire))
     }
 
     /// What `wait` gives, which sleeps for at most what it is told, `time` or less: if it comes back much later, its end
     /// stood still for the rest.
-    pub(crate) fn wait<T>(&self, time: Duration, wait: impl FnOnce(Duration) -> T) -> T {
+    pub fn wait<T>(&self, time: Duration, wait: impl FnOnce(Duration) -> T) -> T {
         let time = time.min(self.look_every);
         self.aside(time, || wait(time))
     }
 
     /// What `act` gives, which is to take no longer than `time`: for what it takes beyond, nobody is heard, and nobody is silent.
-    pub(crate) fn aside<T>(&self, time: Duration, act: impl FnOnce() -> T) -> T {
+    pub fn aside<T>(&self, time: Duration, act: impl FnOnce() -> T) -> T {
         let began = self.origin.elapsed();
         let result = act();
         let late = self.origin.elapsed().saturating_sub(began.saturating_add(time));

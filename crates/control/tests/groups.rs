@@ -308,7 +308,8 @@ fn programs_that_are_no_ranks_are_told_apart() {
     let _deadline = deadline(60);
     let with = |path: &str, arguments: &[&str]| {
         let mut options = options();
-        options.timing.start = Duration::from_millis(300);
+        let is_to_be_late = path.ends_with("sleep");
+        options.timing.start = Duration::from_millis(if is_to_be_late { 300 } else { 20_000 });
         options.program = RankProgram {
             path: path.into(),
             arguments: arguments.iter().map(Into::into).collect(),

@@ -25,7 +25,11 @@ pub struct Setup {
 struct Known {
     values: Vec<f64>,
     survey: u32,
+    failed_count: u64,
+    /// Of these, since the last figure.
+    failed_since: u64,
     failed: Option<String>,
+    wrong_data: Option<String>,
 }
 
 /// A probe under way.
@@ -93,33 +97,47 @@ impl Campaign {
         self.fresh.push(Figure { pair, value });
     }
 
+    /// Data of a pair arrived other than they were sent: no good measurement makes up for that.
+    pub fn wrong_data(&mut self, pair: Pair, how: String) {
+        self.known.entry(pair).or_default().wrong_data = Some(how);
+    }
+
+    /// Whether a pair gave nothing each time that it was measured, and that twice at least: once may be chance.
+    pub fn has_only_failed(&self, pair: Pair) -> bool {
+        let known = self.known.get(&pair);
+        known.is_some_and(|known| known.failed_count >= 2 && known.values.is_empty())
+    }
+
     fn keep(&mut self, pair: Pair, measured: Result<f64, String>) -> (Option<f64>, &mut Known) {
         let known = self.known.entry(pair).or_default();
-        match measured {
+        let why = match measured {
             Ok(value) if value.is_finite() && value > 0.0 => {
                 known.values.push(value);
-                known.failed = None;
-                (Some(value), known)
+                known.failed_since = 0;
+                return (Some(value), known);
             }
-            Ok(value) => {
-                known.failed = Some(format!("its figure is {value}"));
-                (None, known)
-            }
-            Err(why) => {
-                known.failed = Some(why);
-                (None, known)
-            }
-        }
+            Ok(value) => format!("its figure is {value}"),
+            Err(why) => why,
+        };
+        known.failed_count += 1;
+        known.failed_since += 1;
+        known.failed = Some(why);
+        (None, known)
     }
 
     /// The rounds of the next look, where one would help: the judgement begins with the figures of the survey so far, and goes
-    /// on with those that came since.
+    /// on with those that came since. Where none came of a look, it ends there.
     ///
     /// # Errors
     /// Options out of range.
     pub fn next_looks(&mut self) -> Result<Option<Vec<Vec<Pair>>>, MeshError> {
         let looked = std::mem::take(&mut self.fresh);
         let mut judgement = match self.judgement.take() {
+            Some(judgement) if looked.is_empty() => {
+                self.break_off();
+                self.judgement = Some(judgement);
+                return Ok(None);
+            }
             Some(mut judgement) => {
                 judgement.look(&looked)?;
                 judgement
@@ -134,23 +152,14 @@ impl Campaign {
         Ok(looks.map(|looks| looks.rounds))
     }
 
-    /// Figures and failures of the survey.
+    /// Figures and failures of the survey, before anything is looked at closer; those failures last that no figure followed.
     fn surveyed(&self) -> Vec<Figure> {
         let of = |(pair, known): (&Pair, &Known)| {
-            let values = known.values.iter().take(known.survey as usize);
-            let mut figures: Vec<Figure> = values
-                .map(|value| Figure {
-                    pair: *pair,
-                    value: Some(*value),
-                })
-                .collect();
-            if known.failed.is_some() {
-                figures.push(Figure {
-                    pair: *pair,
-                    value: None,
-                });
-            }
-            figures
+            let failed = |count: u64| (0..count).map(|_| None);
+            let values = known.values.iter().map(|value| Some(*value));
+            let before = failed(known.failed_count - known.failed_since);
+            let all = before.chain(values).chain(failed(known.failed_since));
+            all.map(|value| Figure { pair: *pair, value }).collect::<Vec<_>>()
         };
         self.known.iter().flat_map(of).collect()
     }
@@ -184,6 +193,11 @@ impl Campaign {
             probe.detectable_link_ratio = report.detectable_link.and_then(Finite::maybe);
             probe.noise_ratio = Finite::maybe(report.noise).unwrap_or_default();
             probe.effects = judgement.effects().iter().map(effect).collect();
+            for Pair { from, to } in report.unsettled {
+                let is_it = |pair: &&mut MeshPair| (pair.from, pair.to) == (from as u32, to as u32);
+                let link = probe.pairs.iter_mut().find(is_it);
+                link.into_iter().for_each(|link| link.unsettled = true);
+            }
         }
         Ok(probe)
     }
@@ -195,7 +209,10 @@ fn published((pair, known): (Pair, Known)) -> MeshPair {
         to: pair.to as u32,
         values: known.values.into_iter().filter_map(Finite::maybe).collect(),
         survey_count: known.survey,
+        failed_count: known.failed_count,
         failed: known.failed,
+        wrong_data: known.wrong_data,
+        unsettled: false,
     }
 }
 
@@ -332,6 +349,137 @@ mod tests {
             .collect();
         assert_eq!(failed.iter().filter(|why| **why == "gone").count(), 10);
         assert!(probe.effects[2].sends_ratio.is_none() && probe.effects[1].sends_ratio.is_some());
+    }
+
+    #[test]
+    fn what_failed_once_is_told_however_well_the_rest_went() {
+        let mut campaign = Campaign::new(setup(6)).unwrap();
+        let mut random = Random::new(4);
+        let (flaky, dead) = (Pair { from: 0, to: 1 }, Pair { from: 2, to: 3 });
+        for cycle in 0..3 {
+            for pair in campaign.all_rounds().concat() {
+                let measured = match cycle {
+                    0 if pair == flaky => Err("other data than sent".to_owned()),
+                    _ if pair == dead => Err("gone".to_owned()),
+                    _ => Ok(1e9 * (0.02 * random.normal()).exp()),
+                };
+                if let (true, Err(why)) = (pair == flaky, &measured) {
+                    campaign.wrong_data(pair, why.clone());
+                }
+                campaign.survey(pair, measured);
+            }
+        }
+        let probe = campaign.finish(0, "bandwidth_bytes_per_s").unwrap();
+        assert_eq!(probe.failed_count, 4);
+        let of = |Pair { from, to }: Pair| {
+            let mut pairs = probe.pairs.iter();
+            let found = pairs.find(|pair| (pair.from, pair.to) == (from as u32, to as u32));
+            found.unwrap()
+        };
+        let (flaky, dead) = (of(flaky), of(dead));
+        assert_eq!(
+            (flaky.failed_count, flaky.values.len(), flaky.failure()),
+            (1, 2, None)
+        );
+        assert_eq!(flaky.wrong_data.as_deref(), Some("other data than sent"));
+        assert_eq!((dead.failed_count, dead.failure()), (3, Some("gone")));
+        assert_eq!(dead.wrong_data, None);
+    }
+
+    #[test]
+    fn a_slow_link_that_fails_now_and_then_is_named() {
+        let mut random = Random::new(5);
+        let mut slow = |pair: Pair| match pair {
+            Pair { from: 0, to: 1 } => 0.4 * (0.02 * random.normal()).exp(),
+            _ => (0.02 * random.normal()).exp(),
+        };
+        let mut campaign = Campaign::new(setup(8)).unwrap();
+        for cycle in 0..10 {
+            for pair in campaign.all_rounds().concat() {
+                let fails = (pair.from, pair.to, cycle % 2) == (0, 1, 0);
+                let measured = if fails {
+                    Err("gone".to_owned())
+                } else {
+                    Ok(slow(pair))
+                };
+                campaign.survey(pair, measured);
+            }
+        }
+        while let Some(rounds) = campaign.next_looks().unwrap() {
+            for pair in rounds.concat() {
+                campaign.look(pair, Ok(slow(pair)));
+            }
+        }
+        let probe = campaign.finish(0, "bandwidth_bytes_per_s").unwrap();
+        let found: Vec<&MeshCulprit> = probe.verdicts.iter().map(|verdict| &verdict.culprit).collect();
+        let is_it = |culprit: &&MeshCulprit| matches!(culprit, MeshCulprit::Link { from: 0, to: 1, .. });
+        assert!(found.len() == 1 && found.iter().all(is_it), "{found:?}");
+    }
+
+    /// A mesh whose link 0 -> 1 is slow, and gives no figure after the first `figures`.
+    fn dying(figures: usize) -> MeshProbe {
+        let (mut random, mut left) = (Random::new(9), figures);
+        run(Campaign::new(setup(8)).unwrap(), |pair| {
+            let value = 1e9 * (0.01 * random.normal()).exp();
+            match (pair.from, pair.to) {
+                (0, 1) if left == 0 => Err("gone".to_owned()),
+                (0, 1) => {
+                    left -= 1;
+                    Ok(0.3 * value)
+                }
+                _ => Ok(value),
+            }
+        })
+    }
+
+    #[test]
+    fn a_slow_link_that_dies_before_its_checks_is_not_cleared() {
+        let unsettled = |probe: &MeshProbe| -> Vec<(u32, u32)> {
+            let pairs = probe.pairs.iter().filter(|pair| pair.unsettled);
+            pairs.map(|pair| (pair.from, pair.to)).collect()
+        };
+        // Of the survey alone, and of its first checks.
+        for figures in [1, 3] {
+            let probe = dying(figures);
+            assert_eq!(
+                (probe.verdicts.len(), probe.complete),
+                (0, true),
+                "{:?}",
+                probe.verdicts
+            );
+            assert_eq!(unsettled(&probe), [(0, 1)]);
+            assert!(probe.failed_count > 0 && probe.detectable_link_ratio.is_some());
+        }
+        let well = dying(usize::MAX);
+        assert_eq!((well.verdicts.len(), unsettled(&well)), (1, Vec::new()));
+    }
+
+    #[test]
+    fn a_look_of_which_nothing_came_is_none() {
+        let mut campaign = Campaign::new(setup(8)).unwrap();
+        for pair in campaign.all_rounds().concat() {
+            let value = if pair.from == 3 { 0.5 } else { 1.0 };
+            campaign.survey(pair, Ok(value + 0.001 * pair.to as f64));
+        }
+        assert!(campaign.next_looks().unwrap().is_some());
+        assert!(campaign.next_looks().unwrap().is_none());
+        let probe = campaign.finish(0, "bandwidth_bytes_per_s").unwrap();
+        assert_eq!((probe.looks_count, probe.complete), (0, false));
+        assert_eq!(probe.detectable_host_ratio, None);
+    }
+
+    #[test]
+    fn a_pair_has_only_failed_that_did_so_twice_and_never_gave_a_figure() {
+        let mut campaign = Campaign::new(setup(4)).unwrap();
+        let (dead, flaky) = (Pair { from: 0, to: 1 }, Pair { from: 2, to: 3 });
+        campaign.survey(flaky, Ok(1.0));
+        for expected in [false, true] {
+            for pair in [dead, flaky] {
+                campaign.survey(pair, Err("silent".to_owned()));
+            }
+            assert_eq!(campaign.has_only_failed(dead), expected);
+        }
+        assert!(!campaign.has_only_failed(flaky) && !campaign.has_only_failed(dead.back()));
     }
 
     #[test]

@@ -301,3 +301,70 @@ fn failures_leave_contrasts_enough() {
     }
     assert!(found >= 12, "{found} of 20");
 }
+
+/// What is dead costs a look the time in which nobody answers: once is enough to know it.
+#[test]
+fn a_pair_that_never_answers_is_not_looked_at() {
+    let dead = [Pair { from: 1, to: 4 }, Pair { from: 4, to: 1 }];
+    let (from, to) = (0, 1);
+    let mut measure = noisy(|pair| match pair {
+        pair if dead.contains(&pair) => None,
+        pair if pair == Pair { from, to } => Some(0.5),
+        Pair { from: 5, .. } => Some(0.6),
+        _ => Some(1.0),
+    });
+    for cycles in [1, 3] {
+        let figures: Vec<Figure> = (0..cycles).flat_map(|_| survey(8, &mut measure)).collect();
+        let report = judged(8, &figures, |pair| {
+            assert!(!dead.contains(&pair), "{pair:?} is looked at");
+            measure(pair)
+        });
+        let (side, both) = (Side::Sends, false);
+        let slow = [Culprit::Host { host: 5, side }, Culprit::Link { from, to, both }];
+        assert_eq!(named(&report), slow, "{cycles} cycles");
+    }
+}
+
+#[test]
+fn a_suspect_that_only_dead_pairs_could_clear_is_not_cleared() {
+    let link = Pair { from: 0, to: 1 };
+    let mut measure = noisy(|pair| match pair {
+        pair if pair == link => Some(0.3),
+        Pair { from: 4.., to: 1 } | Pair { from: 0, to: 4.. } => None,
+        Pair { from: 2, to: 3 } | Pair { from: 3, to: 2 } => None,
+        _ => Some(1.0),
+    });
+    let figures: Vec<Figure> = (0..3).flat_map(|_| survey(8, &mut measure)).collect();
+    let report = judged(8, &figures, measure);
+    let of_link = report
+        .verdicts
+        .iter()
+        .filter(|verdict| matches!(verdict.culprit, Culprit::Link { .. }));
+    assert_eq!((of_link.count(), report.unsettled), (0, vec![link]));
+}
+
+/// Two partners are left, of which one direction is dead: the other one tells.
+#[test]
+fn a_contrast_is_found_where_there_is_one() {
+    let (from, to) = (0, 1);
+    let mut measure = noisy(|pair| match pair {
+        Pair { from: 0, to: 1 } => Some(0.4),
+        Pair { from: 2, to: 3 } => None,
+        _ => Some(1.0),
+    });
+    let figures: Vec<Figure> = (0..3).flat_map(|_| survey(4, &mut measure)).collect();
+    for seed in 0..8 {
+        let options = Options {
+            seed,
+            ..Options::default()
+        };
+        let mut judgement = Judgement::new(4, &[], options, &figures).unwrap();
+        let looks = judgement.next_looks().map(|looks| looks.rounds.concat());
+        let looks = looks.unwrap_or_default();
+        assert!(looks.contains(&Pair { from, to }), "seed {seed}: {looks:?}");
+        assert!(
+            !looks.contains(&Pair { from: 2, to: 3 }),
+            "seed {seed}: {looks:?}"
+        );
+    }
+}

@@ -26,6 +26,10 @@ static DAMAGED: AtomicBool = AtomicBool::new(false);
 /// Set when that was because another rank was lost.
 static LOST: AtomicBool = AtomicBool::new(false);
 
+/// Set when a duplication of the world was left under way: the next one of a rank that was not there would match it, and that
+/// of this rank nothing.
+static ABANDONED: AtomicBool = AtomicBool::new(false);
+
 /// A port could not be closed in order.
 pub fn note_damage() {
     DAMAGED.store(true, Ordering::Release);
@@ -209,8 +213,14 @@ pub struct Comm<H: Handle> {
 }
 
 impl<H: Handle> Comm<H> {
-    /// Duplicate the world. Collective; looks at the cancel flag while other ranks are not there yet.
+    /// Duplicate the world. Collective; looks at the cancel flag while other ranks are not there yet. Once one was left under
+    /// way no further one is begun, which ends the others' wait.
     pub fn duplicate(mpi: &'static Mpi<H>, cancel: &Cancel) -> Result<Self, ConnectError> {
+        if ABANDONED.load(Ordering::Acquire) {
+            return Err(ConnectError::Other(
+                "a case before it ended while ranks were connecting: start the job again".into(),
+            ));
+        }
         let (f, c) = (&mpi.functions, &mpi.constants);
         let failed = |op, code| ConnectError::Other(cold_error(mpi, op, code).to_string());
         // The library writes it when the request completes: it must not move, nor vanish with an error.
@@ -226,9 +236,11 @@ impl<H: Handle> Comm<H> {
             // SAFETY: the request is the one from above.
             let code = unsafe { (f.test)(&mut request, &mut done, c.status_ignore) };
             if code != SUCCESS {
+                ABANDONED.store(true, Ordering::Release);
                 return Err(failed("MPI_Comm_idup", code));
             }
             if done == 0 && cancel.reason().is_some() {
+                ABANDONED.store(true, Ordering::Release);
                 note_damage_by(cancel.reason());
                 return Err(ConnectError::Other(LinkError::Cancelled.to_string()));
             }
@@ -308,5 +320,44 @@ impl<H: Handle> Drop for Comm<H> {
         }
         // SAFETY: nothing is outstanding on it, and no copy of the handle is used after this.
         unsafe { (self.mpi.functions.comm_free)(&mut self.handle) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+    use wirespeed_mpi_sys::{Loaded, find, load};
+
+    static BEGUN: AtomicU32 = AtomicU32::new(0);
+
+    extern "C" fn begins<H: Handle>(_: H, _: *mut H, _: *mut H) -> c_int {
+        BEGUN.fetch_add(1, Ordering::AcqRel);
+        SUCCESS
+    }
+
+    extern "C" fn never_ends<H: Handle>(_: *mut H, _: *mut c_int, _: *mut c_void) -> c_int {
+        SUCCESS
+    }
+
+    fn twice<H: Handle>(mut mpi: Mpi<H>) {
+        (mpi.functions.comm_idup, mpi.functions.test) = (begins::<H>, never_ends::<H>);
+        let mpi = Box::leak(Box::new(mpi));
+        let cancel = Cancel::new();
+        cancel.cancel(CancelReason::PeerLost);
+        assert!(Comm::duplicate(mpi, &cancel).is_err());
+        let again = Comm::duplicate(mpi, &cancel).err().unwrap().to_string();
+        assert!(again.contains("start the job again"), "{again}");
+        assert_eq!(BEGUN.load(Ordering::Acquire), 1);
+    }
+
+    #[test]
+    fn no_duplication_begins_behind_one_that_was_abandoned() {
+        let all = find::candidates(None).into_iter();
+        match all.map(|candidate| load(&candidate.path)).find_map(Result::ok) {
+            Some(Loaded::Pointers(mpi)) => twice(mpi),
+            Some(Loaded::Integers(mpi)) => twice(mpi),
+            None => eprintln!("skipped: no MPI library here"),
+        }
     }
 }

@@ -67,16 +67,17 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
     /// Open it for the sizes that `ctx` needs.
     pub fn open(mpi: &'static Mpi<H>, ctx: &Connect, options: &MpiOptions) -> Result<Self, ConnectError> {
         let needs = &ctx.needs;
-        let buffer = SharedBytes::heap(needs.buffer_bytes).ok_or(ConnectError::Memory {
-            what: "the buffer of tagged messages",
-            bytes: needs.buffer_bytes as u64,
-        })?;
+        // First what all ranks do together: what fails here alone then leaves nobody waiting in it.
         let Lane {
             comm,
             tag_base,
             tag_max,
             peers,
         } = Lane::open(mpi, ctx)?;
+        let buffer = SharedBytes::heap(needs.buffer_bytes).ok_or(ConnectError::Memory {
+            what: "the buffer of tagged messages",
+            bytes: needs.buffer_bytes as u64,
+        })?;
         let null = mpi.constants.request_null;
         let is_long = needs.message_bytes > COUNT_MAX;
         let large = match is_long && mpi.functions.isend_c.is_none() {

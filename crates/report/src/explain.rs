@@ -5,7 +5,7 @@
 mod mesh;
 mod pairs;
 
-use crate::assemble::sleeps;
+use crate::assemble::{busy_shares, sleeps};
 use crate::charts::pictures;
 use crate::curve::section::{LoadSection, load_missing, load_rows, offered_per_s};
 use crate::curve::{InUse, load_words};
@@ -13,14 +13,13 @@ use crate::figures::figure_text;
 use crate::interference::words::{answers_with_rows, load_subject};
 use crate::interference::{Interference, InterferenceRow, undisturbed};
 use crate::labels::Input;
-use crate::names::Names;
+use crate::names::{Names, Parameters};
 use crate::thresholds::{
     BUSY_SHARE, CARRIED_SHARE_MIN, FALLEN_SHARE, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, QUEUED_TIMES,
     TAIL_TIMES, WORTH_RATIO,
 };
 use crate::wording::{counted, often, percent, times};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::host::Floor;
@@ -40,6 +39,8 @@ pub struct Sentence {
     pub evidence: Vec<String>,
 }
 
+/// What cases of one curve over size may differ in: what follows from the size where nobody says it, too.
+const BUT_SIZE: [&str; 6] = ["size", "window", "layout", "iterations", "duration", "warmup"];
 /// Sentences of one rule at most.
 const EACH_MAX: usize = 4;
 
@@ -199,7 +200,9 @@ fn window(_: &Run, cases: &Cases) -> Vec<Sentence> {
         let unloaded = cases
             .all
             .iter()
-            .filter(|other| other.case.transport == case.case.transport);
+            .filter(|other| other.case.transport == case.case.transport)
+            // A longer message takes longer by itself.
+            .filter(|other| other.case.test.size_bytes() == case.case.test.size_bytes());
         let Some(round_trip) = unloaded
             .filter_map(|other| figure(other, "rtt_p50_ns"))
             .reduce(f64::min)
@@ -263,17 +266,10 @@ fn processor(_: &Run, cases: &Cases) -> Vec<Sentence> {
         .iter()
         .filter(|case| figure(case, "rate_msg_per_s").is_some());
     for case in streams.filter(|case| sleeps(case) && !meets_its_pace(case)) {
-        let share = |outcome: &Outcome| {
-            let disturbance = &outcome.disturbance;
-            (disturbance.user_ns as f64 + disturbance.system_ns as f64) / outcome.observed_ns() as f64
-        };
-        // Of each rank its least busy run, and of these the busiest.
-        let mut ranks: BTreeMap<u32, f64> = BTreeMap::new();
-        for outcome in outcomes(case).filter(|outcome| outcome.elapsed_ns > 0) {
-            let least = ranks.entry(outcome.rank).or_insert(f64::INFINITY);
-            *least = least.min(share(outcome));
-        }
-        let busiest = ranks.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let least = busy_shares(case)
+            .into_iter()
+            .map(|(rank, (least, _))| (rank, least));
+        let busiest = least.max_by(|a, b| a.1.total_cmp(&b.1));
         let (Some((rank, busy)), Some(each)) = (
             busiest.filter(|(_, busy)| *busy >= BUSY_SHARE),
             figure(case, "cpu_ns_per_message"),
@@ -409,30 +405,48 @@ fn curves(run: &Run, cases: &Cases) -> Vec<Sentence> {
             found.extend(sentences);
         }
     }
+    found.extend(cache(run, cases));
+    found
+}
+
+/// Where copies no longer fit the largest cache.
+fn cache(run: &Run, cases: &Cases) -> Option<Sentence> {
     let best = cases
         .all
         .iter()
         .filter_map(|case| Some((*case, figure(case, "bandwidth_bytes_per_s")?)));
     let best: Vec<(&CaseResult, f64)> = best.collect();
-    let most = best.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    if let (Some(cache), Some((peak, most))) = (run.host.cache_largest_bytes, most) {
-        let beyond = best.iter().filter(|(case, value)| {
-            case.case.transport == peak.case.transport
-                && case.case.test.size_bytes() > cache
-                && *value < FALLEN_SHARE * most
-        });
-        if let Some((case, value)) = beyond.min_by(|a, b| a.1.total_cmp(&b.1)) {
-            found.push(Sentence {
-                rule: "cache",
-                text: format!(
-                    "{}: behind the largest cache ({}) bandwidth falls to {} of the best: copies then go through memory.",
-                    cases.names.of(case),
-                    format_size(cache),
-                    figure_text("_ratio", value / most)
-                ),
-                evidence: vec![cite(peak, "bandwidth_bytes_per_s"), cite(case, "bandwidth_bytes_per_s")],
-            });
-        }
-    }
-    found
+    let (peak, most) = best.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let size = |case: &CaseResult| case.case.test.size_bytes();
+    let cache = run
+        .host
+        .cache_largest_bytes
+        .filter(|cache| size(peak) <= *cache)?;
+    // Cases that differ in more than their size tell nothing of it. Of several windows or layouts the best stands for a size.
+    let but_size = |case: &CaseResult| Parameters::of(case).without(&BUT_SIZE);
+    let curve: Vec<&(&CaseResult, f64)> = best
+        .iter()
+        .filter(|(case, _)| but_size(case) == but_size(peak))
+        .collect();
+    let is_best = |(case, value): &(&CaseResult, f64)| {
+        let mut others = curve.iter().filter(|(other, _)| size(other) == size(case));
+        others.all(|(_, other)| other <= value)
+    };
+    let fallen = curve
+        .iter()
+        .filter(|point| size(point.0) > cache && point.1 < FALLEN_SHARE * most && is_best(point));
+    let (case, value) = fallen.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(Sentence {
+        rule: "cache",
+        text: format!(
+            "{}: behind the largest cache ({}) bandwidth falls to {} of the best: copies then go through memory.",
+            cases.names.of(case),
+            format_size(cache),
+            figure_text("_ratio", value / most)
+        ),
+        evidence: vec![
+            cite(peak, "bandwidth_bytes_per_s"),
+            cite(case, "bandwidth_bytes_per_s"),
+        ],
+    })
 }

@@ -43,7 +43,7 @@ pub use assemble::{
     Goal, case_result, failed_case, repetition, repetition_metrics, run_status, skipped_case, unfinished,
     with_convergence, without_outcomes,
 };
-pub use checks::{Limits, broken_law, host_remarks, run_remarks};
+pub use checks::{Limits, Unusable, broken_law, host_remarks, run_remarks};
 pub use figures::figure_text;
 pub use labels::Input;
 pub use read::{ReadError, read_run};

@@ -65,7 +65,7 @@ pub(crate) const DRIFT_RATIO: f64 = 3.0;
 /// Chance of a verdict with the runs that are announced, and of naming what is said to be detectable.
 pub const POWER: f64 = 0.9;
 /// A mesh in which a host at this share of the median would go unnamed says nothing of those that it does not name.
-pub(crate) const FINDABLE_RATIO: f64 = 0.8;
+pub const FINDABLE_RATIO: f64 = 0.8;
 /// More runs than this are not announced: the difference is at the very edge of the margin.
 pub(crate) const MORE_RUNS_MAX: f64 = 1e5;
 

@@ -1,7 +1,8 @@
 //! The histogram as data: log-linear buckets over picoseconds, sparse, mergeable.
 //!
-//! 256 sub-buckets an octave: a bucket is at most 1/256 (0.39 %) of its value wide, so a value read back from its
-//! middle is within 0.2 %. The same mapping serves the recorder (over clock ticks) and this document (over ps).
+//! 256 sub-buckets an octave: a bucket is at most 1/256 (0.39 %) of its value wide, so its middle is within
+//! 0.2 % of a value. The same mapping serves the recorder (over clock ticks) and this document (over ps): a value that went
+//! through both is within 0.4 %.
 
 use crate::finite::Finite;
 use schemars::JsonSchema;

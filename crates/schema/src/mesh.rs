@@ -73,13 +73,22 @@ pub struct MeshPair {
     pub values: Vec<Finite>,
     /// How many of the values are of the survey.
     pub survey_count: u32,
-    /// Why its last measurement gave no figure, where it did not. Earlier ones may have given some.
+    /// How many of its measurements gave no figure.
+    #[serde(skip_serializing_if = "crate::byteio::is_zero")]
+    pub failed_count: u64,
+    /// Why the last of those gave none. Others may have given some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// How data arrived other than they were sent, where any did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrong_data: Option<String>,
+    /// It seemed slow, and what was measured again neither confirmed nor cleared that.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unsettled: bool,
 }
 
 impl MeshPair {
-    /// Why it failed: nothing where it has a figure, whatever became of later measurements.
+    /// Why it failed: nothing where it has a figure, whatever became of other measurements.
     pub fn failure(&self) -> Option<&str> {
         self.failed.as_deref().filter(|_| self.values.is_empty())
     }

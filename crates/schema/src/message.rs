@@ -53,6 +53,8 @@ pub enum FailureClass {
     PeerLost,
     /// Refused by the far end: identity or limits.
     Refused,
+    /// The machine has too little memory for what the case needs.
+    Memory,
     /// Anything else. Classes that this build does not know are read as this one.
     #[serde(other)]
     Failed,

@@ -11,7 +11,7 @@ pub const DAEMON: &str = "router";
 pub struct Ask {
     /// The session.
     pub definition: Definition,
-    /// What its main computation does beside messages.
+    /// What its main computation does beside messages; what is prepended to search paths, all of them have.
     pub work: Work,
     /// Start the daemon that passes messages on.
     pub daemon: bool,
@@ -21,12 +21,12 @@ impl Ask {
     /// Everything to start, with its work; the daemon comes last.
     pub(crate) fn computations(&self) -> Vec<(Computation, Work)> {
         let all = self.definition.expand().into_iter().enumerate();
-        let work = |at: usize| {
-            if at == 0 {
-                self.work.clone()
-            } else {
-                Work::default()
-            }
+        let work = |at: usize| match at {
+            0 => self.work.clone(),
+            _ => Work {
+                prepend: self.work.prepend.clone(),
+                ..Work::default()
+            },
         };
         let daemon = self.daemon.then(|| Computation {
             name: DAEMON.into(),

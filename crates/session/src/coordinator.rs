@@ -26,6 +26,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_control::secure::{SecureListener, SecureReader, SecureWriter, Stranger};
+use wirespeed_control::watch::Watch;
 use wirespeed_control::{ControlError, Failure, Identity, Listen, StopFlag};
 use wirespeed_schema::units::counted;
 
@@ -34,7 +35,7 @@ pub const DEFAULT_PORT: u16 = 8087;
 /// A node that has not made itself known for so long is forgotten.
 const NODE_LEASE: Duration = Duration::from_secs(8);
 /// Time for a node to have its part of a session ready.
-const START_TIME: Duration = Duration::from_secs(20);
+const START_TIME: Duration = Duration::from_secs(40);
 /// Time for any other request to a node.
 const CALL_TIME: Duration = Duration::from_secs(8);
 /// Between two looks for nodes that have fallen silent.
@@ -53,7 +54,8 @@ pub struct CoordinatorOptions {
 
 struct KnownNode {
     far: Far,
-    heard: Instant,
+    /// By the coordinator's watch.
+    heard: Duration,
 }
 
 #[derive(Default)]
@@ -70,6 +72,8 @@ struct Shared {
     next: AtomicU64,
     /// One placement at a time: what is free must not change between asking and taking.
     placing: Mutex<()>,
+    /// While the coordinator stands still no node is heard, and none is silent.
+    watch: Watch,
     tell: Tell,
 }
 
@@ -95,6 +99,7 @@ impl Coordinator {
                 state: Mutex::default(),
                 next: AtomicU64::new(1),
                 placing: Mutex::default(),
+                watch: Watch::new(NODE_LEASE),
                 tell,
             }),
         })
@@ -111,7 +116,8 @@ impl Coordinator {
         // Dropped, it ends the janitor.
         let (serving, ended) = mpsc::channel::<()>();
         let janitor = std::thread::Builder::new().name("janitor".into()).spawn(move || {
-            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            let wait = || watched.watch.wait(LOOK, |time| ended.recv_timeout(time));
+            while wait() == Err(RecvTimeoutError::Timeout) {
                 watched.forget_silent();
             }
         });
@@ -154,6 +160,10 @@ impl Shared {
             }
             ("GET", ["coordinator", "1", "sessions", id]) => {
                 let nodes = self.nodes_of(id)?;
+                // Nodes end what nobody asks for.
+                for (_, far) in &nodes {
+                    far.call("GET", &format!("/node/1/sessions/{id}"), &Value::Null, CALL_TIME)?;
+                }
                 ok(json!({ "id": id, "nodes": nodes.iter().map(|(name, _)| name).collect::<Vec<_>>() }))
             }
             ("PUT", ["coordinator", "1", "sessions", id, "go"]) => {
@@ -185,7 +195,7 @@ impl Shared {
             stop: self.stop.clone(),
         };
         let name = wirespeed_control::session::clean(&register.name);
-        let (at, heard) = (far.address.clone(), Instant::now());
+        let (at, heard) = (far.address.clone(), self.watch.now());
         let before = self
             .state
             .lock()
@@ -207,8 +217,9 @@ impl Shared {
     /// Forget nodes that have not made themselves known lately.
     fn forget_silent(&self) {
         let mut silent = Vec::new();
+        let now = self.watch.now();
         self.state.lock().nodes.retain(|name, node| {
-            let is_heard = node.heard.elapsed() < NODE_LEASE;
+            let is_heard = now.saturating_sub(node.heard) < NODE_LEASE;
             silent.extend((!is_heard).then(|| name.clone()));
             is_heard
         });
@@ -381,6 +392,17 @@ fn bracketed(host: &str) -> String {
     }
 }
 
+fn counted_names(nodes: &[NodeStatus]) -> String {
+    const SHOWN_MAX: usize = 8;
+    let names: Vec<&str> = nodes
+        .iter()
+        .take(SHOWN_MAX)
+        .map(|node| node.name.as_str())
+        .collect();
+    let more = if nodes.len() > SHOWN_MAX { ", .." } else { "" };
+    names.join(", ") + more
+}
+
 /// The node of each computation: the first that has room, in the order of their names; the daemon stands beside the
 /// main computation. What fits nowhere is refused with what is free.
 pub(crate) fn place(
@@ -401,7 +423,7 @@ pub(crate) fn place(
             if let Some(wanted) = computation.node.as_ref().filter(|_| !known) {
                 return Err(crate::refused(
                     format!("there is no node {wanted:?} for {}", computation.name),
-                    "GET /coordinator/1/nodes lists them",
+                    format!("name one of {}", counted_names(nodes)),
                 ));
             }
             return Err(too_much(&computation.resources, &free));

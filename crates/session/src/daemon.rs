@@ -17,11 +17,12 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_control::launch::stdio;
 use wirespeed_control::secure::{SecureListener, SecureReader, SecureWriter, Stranger};
+use wirespeed_control::watch::Watch;
 use wirespeed_control::{ControlError, Failure, Identity, Listen, StopFlag};
 
 /// A session that nobody asked about for so long has no client any more.
@@ -45,8 +46,9 @@ pub struct NodeOptions {
 /// Computations of one session on this node.
 struct Held {
     all: Vec<Arc<Running>>,
-    touched: Instant,
-    client_left: Option<Instant>,
+    /// By the watch of the node, as all times here.
+    touched: Duration,
+    client_left: Option<Duration>,
 }
 
 type Sessions = BTreeMap<String, Held>;
@@ -55,6 +57,8 @@ struct Shared {
     node: Node,
     identity: Identity,
     sessions: Mutex<Sessions>,
+    /// While the node stands still nobody is heard, and no lease ends.
+    watch: Watch,
 }
 
 /// The daemon, listening.
@@ -81,6 +85,7 @@ impl NodeDaemon {
                 node,
                 identity: key.identity().clone(),
                 sessions: Mutex::default(),
+                watch: Watch::new(LEASE),
             }),
             coordinator: options.coordinator.clone(),
             stop: stop.clone(),
@@ -112,7 +117,7 @@ impl NodeDaemon {
                 if let Some(registration) = &mut registration {
                     registration.renew();
                 }
-                std::thread::sleep(LOOK);
+                janitor_shared.watch.wait(LOOK, std::thread::sleep);
             }
         });
         let served = shared.clone();
@@ -191,7 +196,7 @@ impl Shared {
     fn with<T>(&self, id: &str, act: impl FnOnce(&Held) -> T) -> Result<T, Failure> {
         let mut sessions = self.sessions.lock();
         let held = sessions.get_mut(id).ok_or_else(|| unknown(id))?;
-        held.touched = Instant::now();
+        held.touched = self.watch.now();
         Ok(act(held))
     }
 
@@ -219,7 +224,7 @@ impl Shared {
         let placed: Vec<Placed> = all.iter().map(placed).collect();
         let held = Held {
             all,
-            touched: Instant::now(),
+            touched: self.watch.now(),
             client_left: None,
         };
         self.sessions.lock().insert(start.id, held);
@@ -245,14 +250,16 @@ impl Shared {
             splice(reader, writer, &channel);
         }
         if let Some(held) = self.sessions.lock().get_mut(id) {
-            held.client_left.get_or_insert_with(Instant::now);
+            held.client_left.get_or_insert_with(|| self.watch.now());
         }
     }
 
     /// End sessions whose client is gone.
     fn end_abandoned(&self) {
+        let now = self.watch.now();
+        let is_over = |since: Duration, time: Duration| now.saturating_sub(since) > time;
         let abandoned = |held: &Held| {
-            held.touched.elapsed() > LEASE || held.client_left.is_some_and(|at| at.elapsed() > FAREWELL)
+            is_over(held.touched, LEASE) || held.client_left.is_some_and(|at| is_over(at, FAREWELL))
         };
         let ids: Vec<String> = {
             let sessions = self.sessions.lock();

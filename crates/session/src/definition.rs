@@ -1,6 +1,7 @@
 //! What a session is, as data: its computations, the resources of each, whose messages each accepts. Read from JSON,
 //! checked as a whole before anything is started. It must never start or place anything.
 
+use crate::ask::DAEMON;
 use crate::{COMPUTATIONS_MAX, usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -183,11 +184,11 @@ impl Definition {
 impl Computation {
     fn check(&self) -> Result<(), Failure> {
         let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if self.name.is_empty() || self.name.len() > 64 || !self.name.chars().all(good) || self.name == CLIENT
-        {
+        let is_taken = [CLIENT, DAEMON].contains(&self.name.as_str());
+        if self.name.is_empty() || self.name.len() > 64 || !self.name.chars().all(good) || is_taken {
             return Err(usage(
                 format!("{:?} is no name for a computation", self.name),
-                "use up to 64 letters, digits, - and _; client is taken",
+                "use up to 64 letters, digits, - and _; client and router are taken",
             ));
         }
         if self.array == Some(0) {

@@ -212,6 +212,15 @@ impl Live {
 pub(crate) fn start_all(node: &Node, ask: &Ask) -> Result<Vec<Arc<Running>>, Failure> {
     let mut all = Vec::new();
     for (computation, work) in ask.computations() {
+        if let Some(wanted) = computation.node.as_ref().filter(|wanted| *wanted != node.name()) {
+            return Err(crate::refused(
+                format!("there is no node {wanted:?} for {}", computation.name),
+                format!(
+                    "name {}, leave the node out, or ask a coordinator with --host",
+                    node.name()
+                ),
+            ));
+        }
         all.push(Arc::new(node.start(&computation, work)?));
     }
     all.iter().try_for_each(|running| running.wait_ready())?;

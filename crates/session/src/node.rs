@@ -15,6 +15,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use wirespeed_control::auth::IDENTITY_VARIABLE;
 use wirespeed_control::{Failure, RankProgram};
 use wirespeed_schema::Finite;
 use wirespeed_schema::order::InOrder as _;
@@ -135,7 +136,7 @@ impl Node {
     /// Start a computation; on return it runs, but is not ready yet. What does not fit is refused.
     pub fn start(&self, what: &Computation, work: Work) -> Result<Running, Failure> {
         let mut set_aside = self.set_aside(&what.resources)?;
-        let launched = self.launch(what);
+        let launched = self.launch(what, &work);
         let (child, channel, talk) = launched.map_err(|e| {
             crate::failed(
                 format!("{}: cannot start {}: {e}", what.name, self.program.path.display()),
@@ -181,13 +182,16 @@ impl Node {
         })
     }
 
-    fn launch(&self, what: &Computation) -> io::Result<(Child, UnixStream, UnixStream)> {
+    fn launch(&self, what: &Computation, work: &Work) -> io::Result<(Child, UnixStream, UnixStream)> {
         let (channel, its_channel) = UnixStream::pair()?;
         let (talk, its_talk) = UnixStream::pair()?;
         let child = Command::new(&self.program.path)
             .args(&self.program.arguments)
+            // What proves that one may ask for sessions is no computation's.
+            .env_remove(IDENTITY_VARIABLE)
             .envs(self.program.environment.iter().map(|(k, v)| (k, v)))
             .envs(&what.environment)
+            .envs(work.prepended(&what.environment))
             .env("WIRESPEED_COMPUTATION", &what.name)
             .stdin(Stdio::from(OwnedFd::from(its_channel)))
             .stdout(Stdio::from(OwnedFd::from(its_talk)))

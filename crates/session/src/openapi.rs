@@ -36,7 +36,10 @@ pub fn document() -> Value {
             },
             "/coordinator/1/sessions/{id}": {
                 "parameters": id.clone(),
-                "get": { "summary": "Nodes of a session", "responses": answer("id and nodes") },
+                "get": {
+                    "summary": "Nodes of a session, which lives for 6 s more: one that nobody asks for is ended",
+                    "responses": answer("id and nodes"),
+                },
                 "delete": {
                     "summary": "End a session",
                     "responses": { "200": {

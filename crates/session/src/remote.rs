@@ -23,7 +23,7 @@ use wirespeed_control::launch::stdio;
 use wirespeed_control::{Failure, Identity, Launch, RankProgram, StopFlag};
 
 /// Time for a session to become ready.
-const CREATE_TIME: Duration = Duration::from_secs(30);
+const CREATE_TIME: Duration = Duration::from_secs(60);
 /// Time for anything else.
 const CALL_TIME: Duration = Duration::from_secs(10);
 /// How often coordinator and nodes hear of their client.

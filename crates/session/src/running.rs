@@ -15,7 +15,7 @@ use wirespeed_control::{Failure, RankProcess};
 use wirespeed_schema::Finite;
 
 /// A computation must be ready by then.
-const READY_TIME: Duration = Duration::from_secs(10);
+const READY_TIME: Duration = Duration::from_secs(30);
 /// A computation that was told to stop has so long to say its last words.
 const STOP_TIME: Duration = Duration::from_secs(2);
 /// Time for the kernel to end a killed process.

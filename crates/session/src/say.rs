@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 pub use wirespeed_control::launch::talk::{hear, say};
 use wirespeed_schema::case::Load;
@@ -51,6 +52,28 @@ pub struct Work {
     pub log: LogFlood,
     /// Tell every variable of its environment.
     pub print_environment: bool,
+    /// Search paths, and what is put before each of them, whatever it is on the computation's host.
+    pub prepend: Vec<(String, String)>,
+}
+
+impl Work {
+    /// The variables that are prepended to: those of `environment`, which the computation is given, or else of this process.
+    pub(crate) fn prepended(&self, environment: &BTreeMap<String, String>) -> Vec<(&str, OsString)> {
+        let whole = |(variable, first): &'_ (String, String)| {
+            let given = environment.get(variable).map(OsString::from);
+            let rest = given.or_else(|| std::env::var_os(variable)).unwrap_or_default();
+            let mut whole = OsString::from(first);
+            if !rest.is_empty() {
+                whole.push(":");
+                whole.push(rest);
+            }
+            whole
+        };
+        self.prepend
+            .iter()
+            .map(|entry| (entry.0.as_str(), whole(entry)))
+            .collect()
+    }
 }
 
 /// A node to a computation.

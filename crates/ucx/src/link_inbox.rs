@@ -9,12 +9,14 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use wirespeed::transport::port::{LinkError, OnMessage};
 
-/// Most memory for kept messages; what is not used is not touched.
+/// Most memory for kept messages; what is not used is not touched. A window that fills it gets more, for its acknowledgements.
 pub const KEPT_BYTES_MAX: usize = 1 << 30;
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 /// Messages kept beyond the window: acknowledgements, first and last ones.
 const SPARE: usize = 64;
+/// As many at least, if they are long: a window of one still has no more places than it would without.
+const SPARE_MIN: usize = 3;
 
 #[derive(Clone, Copy, Default)]
 struct Record {
@@ -43,6 +45,15 @@ struct Kept {
     count: usize,
 }
 
+/// Places for a window of messages from each peer: a power of two, so that they are found with a mask.
+fn places(size: usize, window: u64, peers: usize) -> usize {
+    let window = usize::try_from(window).unwrap_or(usize::MAX);
+    let of_all = |spare| window.saturating_add(spare).saturating_mul(peers.max(1));
+    let fit = (KEPT_BYTES_MAX / size.max(64)).max(4);
+    let least = if of_all(0) <= fit { of_all(SPARE_MIN) } else { 0 };
+    of_all(SPARE).min(fit).max(least).next_power_of_two()
+}
+
 /// Where arrivals go. Shared by the port and UCX's callbacks, which run in the port's own thread.
 pub struct Inbox {
     /// The handler of the poll that runs now; null outside of polls.
@@ -59,13 +70,7 @@ impl Inbox {
     /// For messages of up to `size` bytes behind a header of `header_bytes`, of which `window` may be under way from each
     /// of `peers` peers. The engine's header is at the start of the header.
     pub fn new(size: usize, window: u64, peers: usize, header_bytes: usize) -> Self {
-        let wanted = usize::try_from(window)
-            .unwrap_or(usize::MAX)
-            .saturating_add(SPARE);
-        let wanted = wanted.saturating_mul(peers.max(1));
-        let fit = (KEPT_BYTES_MAX / size.max(64)).max(4);
-        // A power of two, so that places are found with a mask.
-        let count = wanted.min(fit).next_power_of_two();
+        let count = places(size, window, peers);
         let with_header = size.min(IN_FRONT_BYTES_MAX) + HEADER_BYTES;
         let step = size.max(with_header).next_multiple_of(LINE);
         let bytes = vec![0u8; count * step + PAGE];
@@ -296,6 +301,20 @@ mod tests {
     fn arrive(inbox: &Inbox, slot: usize, bytes: &[u8]) {
         // SAFETY: a whole slice; the only handler here is `Seen`.
         unsafe { inbox.arrived::<Seen>(slot, bytes.as_ptr(), bytes.len()) }
+    }
+
+    #[test]
+    fn a_window_that_fills_the_memory_leaves_room_for_its_acknowledgements() {
+        for (size, window, peers, expected) in [
+            (32 << 20, 32, 1, 64),
+            (16 << 20, 16, 4, 128),
+            (64, 1 << 10, 1, 2048),
+            // No more than before where it cannot help, or is not needed.
+            (1 << 30, 1, 1, 4),
+            (64, 1_000_000_000, 1, 1 << 24),
+        ] {
+            assert_eq!(places(size, window, peers), expected, "{window} of {size} B");
+        }
     }
 
     #[test]

@@ -93,6 +93,12 @@ impl Order {
         self.completed.get()
     }
 
+    /// Operations posted so far.
+    #[inline(always)]
+    pub fn posted(&self) -> u64 {
+        self.completed.get() + self.next.get() - self.first.get()
+    }
+
     /// Whether none is under way.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {

@@ -213,7 +213,7 @@ impl BulkPort for StallingPort<'_> {
     }
 
     fn complete<R: Receiver>(&mut self, block: Block, receiver: &mut R) -> Result<(), BulkError> {
-        std::thread::sleep(Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(30));
         let half = vec![7; block.size_bytes as usize / 2];
         self.wire.add_read(half.len() as u64);
         receiver.copy(&half)?;
@@ -264,7 +264,7 @@ fn stalling(stalls: bool, depth: usize) -> (wirespeed::bulk::BulkOutcome, HashMa
         depth,
         attempts_max: 4,
         writes: false,
-        stall: Duration::from_millis(100),
+        stall: Duration::from_millis(300),
     };
     let outcome = timed(|course| {
         run::<NoDigest, _, _>(

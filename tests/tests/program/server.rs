@@ -2,6 +2,7 @@
 //! are not there.
 
 use crate::{SILENT, SOON, Server, document, home, turn, wait_until_it_measures};
+use rustix::process::Signal;
 use wirespeed_schema::run::CaseStatus;
 use wirespeed_tests::deadline::PATIENCE;
 
@@ -62,17 +63,20 @@ fn a_second_client_waits_is_told_so_and_served() {
     let home = home();
     let server = Server::start(&home, "");
     let line = format!(
-        "run am_lat --via tcp {} --duration 2s --interval 100ms --ndjson",
+        "run am_lat --via tcp {} --duration 10m --interval 100ms --ndjson",
         server.to()
     );
     let first = home.start(line.split_whitespace());
     wait_until_it_measures(&first);
-    let second = home
-        .run(&format!("run am_lat --via tcp {} --iters 50 --json", server.to()))
-        .code(0);
-    assert!(second.stderr.contains("queued: "), "{second}");
+    let line = format!("run am_lat --via tcp {} --iters 50 --json", server.to());
+    let second = home.start(line.split_whitespace());
+    second.wait_until("its place in the queue", PATIENCE, |second| {
+        second.stderr().contains("queued: ")
+    });
+    first.signal(Signal::INT);
+    let first = first.end(PATIENCE).code(130);
+    let second = second.end(PATIENCE).code(0);
     assert_eq!(document(&second.stdout).cases[0].status, CaseStatus::Ok);
-    let first = first.end(PATIENCE).code(0);
     assert!(!first.stderr.contains("queued: "), "{first}");
     server.stop();
 }
@@ -83,7 +87,7 @@ fn clients_side_by_side_are_labelled() {
     let home = home();
     let server = Server::start(&home, "--share 2");
     let line = format!(
-        "run am_lat --via tcp {} --duration 3s --interval 100ms --ndjson -o first.json",
+        "run am_lat --via tcp {} --duration 10m --interval 100ms --ndjson -o first.json",
         server.to()
     );
     let first = home.start(line.split_whitespace());
@@ -93,7 +97,8 @@ fn clients_side_by_side_are_labelled() {
         .code(0);
     let of = |run: &wirespeed_schema::Run| run.cases[0].repetitions[0].overlapping_sessions;
     assert_eq!(of(&document(&second.stdout)), 1, "{second}");
-    first.end(PATIENCE).code(0);
+    first.signal(Signal::INT);
+    first.end(PATIENCE).code(130);
     assert_eq!(of(&crate::file(&home, "first.json")), 1);
     let remarks = &document(&second.stdout).cases[0].remarks;
     assert!(!remarks.is_empty());

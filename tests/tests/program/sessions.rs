@@ -180,8 +180,7 @@ fn under_the_original_name_reports_have_the_original_form() {
     let ended = std::iter::repeat_with(reports).take(5).find(several);
     let ended = ended.expect("five runs of a second with one report each");
     let lines: Vec<&str> = ended.stdout.lines().collect();
-    assert!(lines.len() <= 4, "{ended}");
-    for line in lines {
+    for (place, line) in lines.iter().enumerate() {
         let words = [
             "Time: ",
             "s Msgs: ",
@@ -194,6 +193,9 @@ fn under_the_original_name_reports_have_the_original_form() {
             line.starts_with("Time: ") && words.iter().all(|word| line.contains(word)),
             "{ended}"
         );
+        // However long a busy machine makes the run: no report before its time but the last one.
+        let seconds: f64 = line["Time: ".len()..].split('s').next().unwrap().parse().unwrap();
+        assert!(place + 1 == lines.len() || seconds >= 0.4, "{ended}");
     }
     // Without a path there are no such lines: what became of the resources is the answer.
     let mut command = std::process::Command::new(&link);
@@ -237,7 +239,9 @@ fn throttling_and_charged_memory_are_told_of_every_end() {
             }
             assert_eq!(ended.code, Some(i32::from(!ends_well)), "{ended}");
             let seen = &main["observed"];
-            assert!(seen["charged_max_bytes"].as_u64() > Some(32 << 20), "{ended}");
+            // One that ends well may have had no time to touch it all; a killed one tells of no load.
+            let touched = main["load_done"]["touched_bytes"].as_u64().unwrap_or(32 << 20);
+            assert!(seen["charged_max_bytes"].as_u64() >= Some(touched.min(32 << 20)), "{ended}");
             // Killed for memory, or starved by others, it may not have used up a period's quota.
             let has_used_it = ends_well && seen["cores_used"].as_f64() > Some(0.18);
             assert!(!has_used_it || seen["throttled_ns"].as_u64() > Some(0), "{ended}");
@@ -311,6 +315,47 @@ fn load_environment_and_log_are_reported() {
     assert!(
         path.is_some_and(|path| path.starts_with(&format!("{}/bin", folder.display()))),
         "{main}"
+    );
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn a_computation_has_its_own_search_path_and_no_secret() {
+    let _turn = turn();
+    let home = home();
+    let packages = home.path("packages");
+    std::fs::create_dir(&packages).unwrap();
+    let text = r#"{"name": "x", "computations": [
+        {"name": "a", "environment": {"PATH": "/opt/tool/bin"}}, {"name": "b"}]}"#;
+    let file = home.write("d.json", text);
+    let line = format!(
+        "session --session {file} --printEnv --prepend {} --duration=0 --json",
+        packages.display()
+    );
+    let mut command = home.command(line.split_whitespace());
+    command.env("WIRESPEED_IDENTITY", "WS1:secret");
+    let ended = Running::start(command).end(SOON).code(0);
+    assert!(!ended.stdout.contains("WS1:secret"), "{ended}");
+    let run = document(&ended.stdout);
+    let path = format!("PATH={0}/bin:{0}:/opt/tool/bin", packages.display());
+    let variables = computations(&run)[0]["environment"].as_array().unwrap().clone();
+    assert!(variables.contains(&path.clone().into()), "{path}: {variables:?}");
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn sessions_that_are_to_begin_later_hear_the_stop_and_a_failure() {
+    let _turn = turn();
+    let home = home();
+    let line = "session --sessions=3 --delay-start=5m --duration=1";
+    let waiting = home.start(line.split_whitespace());
+    waiting.wait_until("the first session", PATIENCE, |_| workers(&home).len() == 1);
+    waiting.signal(Signal::INT);
+    assert_eq!(waiting.end(SOON).code, Some(130));
+    let ended = home.run(&format!("{line} --requestMb=99999999"));
+    assert!(
+        ended.code == Some(5) && ended.complaint().0.contains("free"),
+        "{ended}"
     );
     assert_nothing_left(&home);
 }
@@ -393,12 +438,20 @@ fn nonsense_is_refused_in_one_line_with_its_code() {
     let _turn = turn();
     let home = home();
     let path = "session --benchmarkPath=client_to_computation";
+    let defined = |name: &str, computation: &str| {
+        let text = format!(r#"{{"name": "x", "computations": [{computation}]}}"#);
+        format!("session --duration=0 --session {}", home.write(name, &text))
+    };
+    let elsewhere = defined("node.json", r#"{"name": "a", "node": "render7"}"#);
+    let taken = defined("name.json", r#"{"name": "router"}"#);
     for (line, code, word) in [
         ("session --benchmarkPath=client_to_moon", 2, "client_to_moon"),
         (&format!("{path} --credits=0"), 2, "credits"),
         (&format!("{path} --mb=100000 --via=shm"), 1, "limit"),
         ("session --cores=4000 --duration=1", 5, "this host has"),
         ("session --requestMb=99999999 --duration=1", 5, "free"),
+        (&elsewhere, 5, "no node \"render7\""),
+        (&taken, 2, "\"router\""),
         ("session --allocateMb=1 --touchMb=2", 2, "touchMb"),
         (&format!("{path} --mb=18446744073709551615"), 2, "mb"),
         (&format!("{path} --bytes=1K..1"), 2, "bytes"),

@@ -269,9 +269,12 @@ fn workers_of_another_host_are_measured_from_here() {
     let several = home.run("workers -w 2 --to one,two").code(2);
     assert!(several.complaint().0.contains("more than one host"), "{several}");
     // A killed worker: what was measured is kept, and the server goes on.
-    let line = format!("workers -w 3 -n 1000000000 -o result.json {}", server.to());
+    let line = format!(
+        "workers -w 3 -n 1000000000 --interval 100ms --ndjson -o result.json {}",
+        server.to()
+    );
     let running = home.start(line.split_whitespace());
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    wait_until_it_measures(&running);
     let ranks = home.ranks_of(server.running.pid());
     assert_eq!(ranks.len(), 3, "{}", running.stderr());
     kill(ranks[1], Signal::KILL);

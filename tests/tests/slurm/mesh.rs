@@ -153,7 +153,7 @@ fn a_rank_that_dies_costs_its_own_pairs() {
     let Some(slurm) = cluster(4, "pmi2") else { return };
     let (file, seed) = (slurm.folder().join("mesh.json"), "--seed 30417");
     let words = format!(
-        "{seed} --isolated --repeats 1 --ndjson -o {} -- am_lat --via tcp -O wait=block -t 150ms --warmup 0",
+        "{seed} --isolated --repeats 1 --ndjson -o {} -- am_lat --via tcp -O wait=block -n 1000 --warmup 0",
         file.display()
     );
     let mut command = slurm.command("bash");

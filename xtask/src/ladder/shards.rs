@@ -61,12 +61,11 @@ const WAITING: [&str; 29] = [
     "wirespeed::bulk",
 ];
 /// How the names of those end that take longest, in this order; the rest follows as cargo built it.
-const LONGEST: [&str; 23] = [
+const LONGEST: [&str; 22] = [
     "a_host_that_is_slow_on_one_rail_is_named_there_alone",
     "the_host_behind_a_slow_link_of_its_own_is_named",
     "every_verb_is_readable_wherever_it_is_read",
     "nothing_one_and_only_failures_are_a_sentence_each",
-    "every_example_of_the_help_texts_works",
     "every_documented_command_works_part_2",
     "ucx::uct",
     "every_documented_command_works_part_4",
@@ -86,8 +85,8 @@ const LONGEST: [&str; 23] = [
     "a_killed_rank_ends_the_job_and_leaves_a_partial_result",
     "data_and_definitions_are_right_over_every_library",
 ];
-/// Time for one of them, in seconds.
-const LIMIT_S: u64 = 600;
+/// Time for one of them, in seconds: more than a test waits for anything, so that it says itself what it waited for.
+const LIMIT_S: u64 = 660;
 
 /// An executable of tests, as cargo tells of it.
 struct Built {

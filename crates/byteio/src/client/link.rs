@@ -133,10 +133,12 @@ impl Link {
             }
             (Way::Http, Direction::Put) => {
                 let last = block.offset_bytes + block.size_bytes - 1;
-                let more = format!(
-                    "Content-Length: {}\r\nContent-Range: bytes {}-{last}/*\r\n",
-                    block.size_bytes, block.offset_bytes
-                );
+                // Elsewhere the block is the whole: a server that does not know the header would replace the file by it.
+                let range = match self.found.own {
+                    true => format!("Content-Range: bytes {}-{last}/*\r\n", block.offset_bytes),
+                    false => String::new(),
+                };
+                let more = format!("Content-Length: {}\r\n{range}", block.size_bytes);
                 let head = self.head("PUT", &more);
                 self.send_data(head.as_bytes(), block, b"")
             }

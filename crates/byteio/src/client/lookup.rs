@@ -2,7 +2,7 @@
 
 use super::link::refused;
 use super::receive;
-use super::session::Session;
+use super::session::{Session, insist};
 use super::{ClientOptions, Direction, Found, Url, Way};
 use crate::congestion::{self, Controls};
 use crate::http::body::Body;
@@ -11,11 +11,13 @@ use crate::soap::names::{Mechanism, RANDOM, STREAM};
 use crate::soap::write::{Data, request};
 use crate::soap::{Name, Opening, Operation};
 use serde::Deserialize;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wirespeed::bulk::BulkError;
 use wirespeed_control::StopFlag;
 use wirespeed_schema::host::HostFingerprint;
 
+/// The slowest disk on which a service may copy a version into its place.
+const COPY_MIN_BYTES_PER_S: u64 = 1 << 20;
 /// How long a last word may take.
 const PARTING: Duration = Duration::from_millis(300);
 
@@ -159,20 +161,39 @@ pub(super) fn begin_version(options: &ClientOptions) -> Result<Option<ClientOpti
     }
 }
 
-/// Put a version in place, or have the service forget it.
-pub(super) fn end_version(version: &ClientOptions, commits: bool) -> Result<(), BulkError> {
-    let wish = if commits {
-        "wirespeed=commit"
-    } else {
-        "wirespeed=drop"
+/// Put a version of so many bytes in place.
+pub(super) fn commit_version(version: &ClientOptions, total_bytes: u64) -> Result<(), BulkError> {
+    // Where no new file of that name is possible, the service copies all of it before it answers.
+    let copying = Duration::from_secs(total_bytes / COPY_MIN_BYTES_PER_S);
+    let patient = ClientOptions {
+        patience: version.patience + copying,
+        ..version.clone()
     };
-    let parting = parting(version);
-    let options = if commits { version } else { &parting };
-    let mut session = Session::connect(options)?;
-    let answer = session.small("PUT", &options.url.with_query(wish), "", "")?;
-    match answer.head.status {
-        200 => Ok(()),
-        status => Err(refused(status, answer.body.trim())),
+    let began = Instant::now();
+    // The last connections of the comparison may still have all places.
+    let waited = || began.elapsed();
+    insist(version, waited, || end_version(&patient, "wirespeed=commit"))
+}
+
+/// Have the service forget a version.
+pub(super) fn drop_version(version: &ClientOptions) {
+    // The service forgets it by itself, only later.
+    let _ = end_version(&parting(version), "wirespeed=drop");
+}
+
+/// End a version. An error may only be tried again where nothing can have been done.
+fn end_version(version: &ClientOptions, wish: &str) -> Result<(), BulkError> {
+    let lasting = |error| BulkError {
+        retry: false,
+        ..error
+    };
+    let mut session = Session::connect(version)?;
+    let ended = session.small("PUT", &version.url.with_query(wish), "", "");
+    let answer = ended.map_err(lasting)?;
+    match (answer.head.status, answer.body.trim()) {
+        (200, _) => Ok(()),
+        (503, why) => Err(refused(503, why)),
+        (status, why) => Err(lasting(refused(status, why))),
     }
 }
 
@@ -207,5 +228,30 @@ pub fn congestion_controls(options: &ClientOptions) -> Controls {
     match options.direction {
         Direction::Put => congestion::here(),
         Direction::Get => facts(options).unwrap_or_default().congestion,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{PATIENCE, scripted};
+    use super::*;
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn a_service_may_copy_a_version_into_its_place_for_as_long_as_that_takes() {
+        let (mut slow, _) = scripted(vec![(200, String::new())], PATIENCE * 2);
+        slow.patience = PATIENCE;
+        assert!(commit_version(&slow, 100 * COPY_MIN_BYTES_PER_S).is_ok());
+        assert!(commit_version(&slow, 0).is_err());
+    }
+
+    #[test]
+    fn a_commit_is_tried_again_only_where_nothing_was_done() {
+        for (answers, ends_well, asked) in [(vec![503, 200], true, 2), (vec![507, 200], false, 1)] {
+            let answers = answers.into_iter().map(|status| (status, String::new()));
+            let (options, given) = scripted(answers.collect(), Duration::ZERO);
+            assert_eq!(commit_version(&options, 0).is_ok(), ends_well);
+            assert_eq!(given.load(Ordering::SeqCst), asked);
+        }
     }
 }

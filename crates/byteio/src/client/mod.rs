@@ -10,6 +10,8 @@ mod offered;
 mod place;
 mod receive;
 mod session;
+#[cfg(test)]
+mod tests;
 mod transfer;
 mod url;
 mod verify;

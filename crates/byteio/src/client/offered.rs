@@ -50,9 +50,10 @@ pub(crate) fn offer(
             "offer requests to one that does",
         ));
     }
-    let ready = made_ready(&options.client, found.own)?;
+    let block_bytes = block_bytes(options, total_bytes);
+    let ready = made_ready(&options.client, found.own, total_bytes, block_bytes)?;
     let links = Links::new(ready.links.clone(), source, &found);
-    let plan = shape(options, total_bytes, block_bytes(options, total_bytes));
+    let plan = shape(options, total_bytes, block_bytes);
     let cpu_before = cpu_ns();
     let outcome = bulk::offer(course, plan, pace, &links, &Watch(stop));
     let cpu_near_ns = cpu_ns() - cpu_before;

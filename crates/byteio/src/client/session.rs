@@ -7,6 +7,7 @@ use crate::http::HttpError;
 use crate::http::body::Body;
 use crate::http::channel::{BUFFER_BYTES, Channel};
 use crate::http::head::ResponseHead;
+use rustix::net::sockopt;
 use std::io::{BufReader, Write as _};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -17,6 +18,13 @@ use wirespeed_control::{ControlError, Subscription, reach};
 
 /// How long a host may take to answer.
 const CONNECT: Duration = Duration::from_secs(5);
+/// Pause before a service is asked again.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Time between two questions whether a host is still there, and how many may stay unanswered.
+const PROBE: Duration = Duration::from_secs(1);
+const PROBES: u32 = 5;
+/// Silence after which the kernel asks.
+const SILENCE: Duration = Duration::from_secs(10);
 /// Largest answer that is held: properties, facts, digests.
 const SMALL_BYTES_MAX: u64 = 1 << 20;
 
@@ -122,18 +130,45 @@ impl Session {
     }
 }
 
+/// Attempt again what may succeed yet, until `waited` is the longest silence.
+pub(super) fn insist<T>(
+    options: &ClientOptions,
+    waited: impl Fn() -> Duration,
+    mut attempt: impl FnMut() -> Result<T, BulkError>,
+) -> Result<T, BulkError> {
+    loop {
+        match attempt() {
+            Err(error) if error.retry && waited() < options.patience && options.stop.pause(PAUSE) => {}
+            done => return done,
+        }
+    }
+}
+
 /// A TCP connection to the host.
 fn connect(options: &ClientOptions) -> Result<TcpStream, BulkError> {
     let (url, stop) = (&options.url, &options.stop);
     let found = reach::resolve(&url.host, url.port, options.patience, stop);
     let connected = found.and_then(|found| reach::connect(&found, CONNECT.min(options.patience), stop));
-    connected.map(|(stream, _)| stream).map_err(|error| match error {
+    let watched = connected.map(|(stream, _)| {
+        // However long an answer may take, a host that is gone is noticed. Where this cannot be had, its silence is borne.
+        let _ = notice_loss(&stream);
+        stream
+    });
+    watched.map_err(|error| match error {
         ControlError::Interrupted => BulkError::lasting(STOPPED),
         ControlError::Connect { source, .. } => {
             BulkError::passing(format!("cannot connect to {}: {source}", url.authority()))
         }
         other => BulkError::lasting(other.to_string()),
     })
+}
+
+/// Have the kernel ask a silent host for a sign of life.
+fn notice_loss(stream: &TcpStream) -> rustix::io::Result<()> {
+    sockopt::set_tcp_keepidle(stream, SILENCE)?;
+    sockopt::set_tcp_keepintvl(stream, PROBE)?;
+    sockopt::set_tcp_keepcnt(stream, PROBES)?;
+    sockopt::set_socket_keepalive(stream, true)
 }
 
 /// Why nothing more is tried.

@@ -6,8 +6,9 @@ use super::journal::{Done, Journal, Subject};
 use super::link::Link;
 use super::place::{Names, Place};
 use super::session::STOPPED;
-use super::{ClientOptions, Direction, Found, Way, lookup, verify};
-use crate::digest::{self, Blake3, Crc32c, DigestKind};
+use super::verify::{Compared, is_unchanged};
+use super::{ClientOptions, Direction, Found, Way, lookup};
+use crate::digest::{Blake3, Crc32c, DigestKind};
 use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
@@ -335,7 +336,7 @@ pub(crate) fn measured(
     } else {
         place.break_off(digests.is_empty());
     }
-    ready.end(&mut transfer);
+    ready.end(&mut transfer, total_bytes);
     if stop.is_requested() && transfer.error.is_some() {
         transfer.error = Some(STOPPED.to_owned());
     }
@@ -351,7 +352,7 @@ pub(crate) fn measured(
 /// Where the bytes go, and what they come from or go to; an error leaves both as they were.
 fn opened(options: &TransferOptions, subject: &Subject, own: bool) -> Result<(Place, Ready), TransferError> {
     let place = Place::open(&options.target, subject, &options.client.stop)?;
-    match made_ready(&options.client, own) {
+    match made_ready(&options.client, own, subject.total_bytes, subject.block_bytes) {
         Ok(ready) => Ok((place, ready)),
         Err(error) => {
             let is_empty = place.done.is_empty();
@@ -388,32 +389,50 @@ pub(super) struct Ready {
 
 impl Ready {
     /// The version takes its place if the transfer is right, and is forgotten if not.
-    pub fn end(&self, transfer: &mut Transfer) {
+    pub fn end(&self, transfer: &mut Transfer, total_bytes: u64) {
         let Some(version) = &self.version else { return };
-        let commits = transfer.error.is_none();
-        let ended = lookup::end_version(version, commits);
-        if let (true, Err(error)) = (commits, ended) {
+        if transfer.error.is_none() {
+            let Err(error) = lookup::commit_version(version, total_bytes) else {
+                return;
+            };
             transfer.verified = false;
             transfer.error = Some(format!("could not put the new version in its place: {error}"));
-            // The service forgets it by itself, only later.
-            let _ = lookup::end_version(version, false);
         }
+        lookup::drop_version(version);
     }
 
     /// Forget the version.
     pub fn forget(&self) {
-        if let Some(version) = &self.version {
-            // The service forgets it by itself, only later.
-            let _ = lookup::end_version(version, false);
-        }
+        self.version.as_ref().map(lookup::drop_version);
     }
 }
 
-/// A put to a service of ours writes a new version; what it writes to elsewhere is emptied. A stream is opened. `own`: the
-/// service is wirespeed. A foreign stream cannot be cut.
-pub(super) fn made_ready(options: &ClientOptions, own: bool) -> Result<Ready, TransferError> {
+/// A put to a service of ours writes a new version; what it writes to elsewhere is emptied, unless one request replaces it.
+/// A stream is opened. `own`: the service is wirespeed. A foreign stream cannot be cut.
+pub(super) fn made_ready(
+    options: &ClientOptions,
+    own: bool,
+    total_bytes: u64,
+    block_bytes: u64,
+) -> Result<Ready, TransferError> {
     let version = match (options.direction, own) {
         (Direction::Put, true) => lookup::begin_version(options)?,
+        (Direction::Put, false) if options.way == Way::Bulk => {
+            return Err(TransferError::usage(
+                "the service is not wirespeed, and does not offer the bulk stream",
+                "choose another --mechanism",
+            ));
+        }
+        (Direction::Put, false) if options.way == Way::Http && total_bytes > block_bytes => {
+            return Err(TransferError::usage(
+                format!(
+                    "the service is not wirespeed: it may take each block for the whole file, unless there is one of \
+                     {total_bytes} bytes"
+                ),
+                format!("send the file in one block: --block-size {total_bytes}"),
+            ));
+        }
+        (Direction::Put, false) if options.way == Way::Http && total_bytes > 0 => None,
         (Direction::Put, false) if !options.stream => {
             lookup::clear(options)?;
             None
@@ -423,10 +442,7 @@ pub(super) fn made_ready(options: &ClientOptions, own: bool) -> Result<Ready, Tr
     let whole = version.as_ref().unwrap_or(options);
     let stream = match options.stream {
         true => lookup::open_stream(whole).inspect_err(|_| {
-            if let Some(version) = &version {
-                // The service forgets it by itself, only later.
-                let _ = lookup::end_version(version, false);
-            }
+            version.as_ref().map(lookup::drop_version);
         })?,
         false => None,
     };
@@ -575,7 +591,7 @@ impl Check<'_> {
     fn run(&self, transfer: &mut Transfer, mut digests: Done, place: Place, subject: &Subject) {
         let Place { journal, names, .. } = place;
         let began = Instant::now();
-        match self.compare(&mut digests) {
+        match self.compare(&digests) {
             Err(error) => transfer.error = Some(format!("could not compare with the service: {}", error.why)),
             Ok((wrong, _)) if !wrong.is_empty() => {
                 transfer.wrong_blocks_count = wrong.len() as u64;
@@ -607,22 +623,22 @@ impl Check<'_> {
     }
 
     /// Blocks that differ, and whether the resource is still the same.
-    fn compare(&self, digests: &mut Done) -> Result<(Vec<u64>, bool), BulkError> {
+    fn compare(&self, digests: &Done) -> Result<(Vec<u64>, bool), BulkError> {
         let client = self.client;
         let put = client.direction == Direction::Put;
-        if let (Some(source), Some(kind)) = (&self.source, self.digest) {
-            let (total_bytes, block_bytes) = self.shape;
-            for (index, digest) in digests.iter_mut() {
-                let offset = index * block_bytes;
-                *digest = digest::of_file(kind, source, offset, block_bytes.min(total_bytes - offset))?;
-            }
-        }
+        let compared = |kind| Compared {
+            options: client,
+            kind,
+            source: self.source.as_deref(),
+            shape: self.shape,
+            threads: self.threads,
+        };
         let wrong = match self.digest {
-            Some(kind) => verify::wrong_blocks(client, kind, digests, self.shape, self.threads)?,
+            Some(kind) => compared(kind).wrong_blocks(digests)?,
             None => Vec::new(),
         };
         let tells = self.found.own || client.way == Way::Http;
-        let same = put || !tells || verify::is_unchanged(client, self.found)?;
+        let same = put || !tells || is_unchanged(client, self.found)?;
         Ok((wrong, same))
     }
 }

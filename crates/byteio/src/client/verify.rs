@@ -1,63 +1,189 @@
 //! Comparing what is here with what the service has, block by block, after the transfer: a phase of its own, because the
-//! service has to read everything once more for it.
+//! service has to read everything once more for it. A service that cannot answer must never count as one with other data.
 
 use super::journal::Done;
+use super::link::refused;
 use super::lookup;
-use super::session::Session;
-use super::{ClientOptions, Found};
-use crate::digest::{DigestKind, from_hex};
+use super::session::{STOPPED, Session, insist};
+use super::{ClientOptions, Direction, Found};
+use crate::digest::{self, DigestKind, from_hex};
 use parking_lot::Mutex;
+use std::fs::File;
+use std::time::{Duration, Instant};
 use wirespeed::bulk::BulkError;
 
 /// Connections that ask at the same time, at most.
 const THREADS_MAX: usize = 8;
 
-/// The blocks whose digest at the service differs. Errors when it cannot be asked.
-pub(super) fn wrong_blocks(
-    options: &ClientOptions,
-    kind: DigestKind,
-    digests: &Done,
-    (total_bytes, block_bytes): (u64, u64),
-    threads: usize,
-) -> Result<Vec<u64>, BulkError> {
-    let left = Mutex::new(digests.iter());
-    let next = || left.lock().next();
-    let compare = || -> Result<Vec<u64>, BulkError> {
-        let mut session = Session::connect(options)?;
+/// What is compared.
+pub(super) struct Compared<'a> {
+    pub options: &'a ClientOptions,
+    pub kind: DigestKind,
+    /// What was sent, which is read again; what was fetched has its digests.
+    pub source: Option<&'a File>,
+    /// Bytes of the whole and of a block.
+    pub shape: (u64, u64),
+    pub threads: usize,
+}
+
+impl Compared<'_> {
+    /// The blocks whose digest at the service differs. Errors when it cannot be asked.
+    pub fn wrong_blocks(&self, digests: &Done) -> Result<Vec<u64>, BulkError> {
+        let left = Mutex::new(digests.iter());
+        let moved = Mutex::new(Instant::now());
+        let compare = || -> Result<Vec<u64>, BulkError> {
+            let (mut session, mut wrong) = (None, Vec::new());
+            loop {
+                let Some((&index, digest)) = left.lock().next() else {
+                    return Ok(wrong);
+                };
+                if self.options.stop.is_requested() {
+                    return Err(BulkError::lasting(STOPPED));
+                }
+                if !self.is_same((index, digest), &mut session, &moved)? {
+                    wrong.push(index);
+                }
+            }
+        };
+        let threads = self.threads.clamp(1, THREADS_MAX);
+        let found: Vec<Result<Vec<u64>, BulkError>> = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(compare)).collect();
+            let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
+            joined
+                .map(|one| {
+                    one.unwrap_or_else(|_| Err(BulkError::lasting("a thread that compared ended early")))
+                })
+                .collect()
+        });
         let mut wrong = Vec::new();
-        while let Some((&index, digest)) = next() {
-            let offset = index * block_bytes;
-            let size = block_bytes.min(total_bytes - offset);
-            let query = format!("digest={}&offset={offset}&size={size}", kind.name());
-            let answer = session.small("GET", &options.url.with_query(&query), "", "")?;
-            // A service that cannot digest the block any more does not have it any more.
-            if answer.head.status != 200 || from_hex(answer.body.trim()).as_ref() != Some(digest) {
-                wrong.push(index);
-            }
-            if !answer.head.keeps {
-                session = Session::connect(options)?;
-            }
+        for one in found {
+            wrong.extend(one?);
         }
+        wrong.sort_unstable();
         Ok(wrong)
-    };
-    let threads = threads.clamp(1, THREADS_MAX);
-    let found: Vec<Result<Vec<u64>, BulkError>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(compare)).collect();
-        let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
-        joined
-            .map(|one| one.unwrap_or_else(|_| Err(BulkError::lasting("a thread that compared ended early"))))
-            .collect()
-    });
-    let mut wrong = Vec::new();
-    for one in found {
-        wrong.extend(one?);
     }
-    wrong.sort_unstable();
-    Ok(wrong)
+
+    /// Whether the service has a block as it is here. `moved`: when any thread last came further; as long as one does, a
+    /// service without a place for this one is asked again.
+    fn is_same(
+        &self,
+        (index, fetched): (u64, &[u8]),
+        session: &mut Option<Session>,
+        moved: &Mutex<Instant>,
+    ) -> Result<bool, BulkError> {
+        let (total_bytes, block_bytes) = self.shape;
+        let offset = index * block_bytes;
+        let size = block_bytes.min(total_bytes - offset);
+        // Right before the service is asked for the same: while the source is read, its version must not grow old.
+        let digest = match self.source {
+            Some(source) => &digest::of_file(self.kind, source, offset, size)?,
+            None => fetched,
+        };
+        *moved.lock() = Instant::now();
+        let query = format!("digest={}&offset={offset}&size={size}", self.kind.name());
+        let target = self.options.url.with_query(&query);
+        let waited = || -> Duration { moved.lock().elapsed() };
+        let same = insist(self.options, waited, || self.ask(session, &target, digest))?;
+        *moved.lock() = Instant::now();
+        Ok(same)
+    }
+
+    fn ask(&self, session: &mut Option<Session>, target: &str, digest: &[u8]) -> Result<bool, BulkError> {
+        let mut open = match session.take() {
+            Some(open) => open,
+            None => Session::connect(self.options)?,
+        };
+        let answer = open.small("GET", target, "", "")?;
+        if answer.head.keeps {
+            *session = Some(open);
+        }
+        match (answer.head.status, self.options.direction) {
+            (200, _) => Ok(from_hex(answer.body.trim()).as_deref() == Some(digest)),
+            // It does not have the block any more.
+            (416, _) | (404, Direction::Get) => Ok(false),
+            (status, _) => Err(refused(status, answer.body.trim())),
+        }
+    }
 }
 
 /// Whether the resource is still the one that was looked up.
 pub(super) fn is_unchanged(options: &ClientOptions, before: &Found) -> Result<bool, BulkError> {
-    let now = lookup::find(options, false)?;
+    let began = Instant::now();
+    let now = insist(options, || began.elapsed(), || lookup::find(options, false))?;
     Ok(now.tag == before.tag && now.size_bytes == before.size_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{PATIENCE, scripted};
+    use super::*;
+    use crate::digest::hex;
+    use std::os::unix::fs::FileExt as _;
+    use std::sync::atomic::Ordering;
+
+    const KIND: DigestKind = DigestKind::Crc32c;
+
+    /// What comes of comparing one block of a source with what a service answers, and how often it was asked.
+    fn compared(
+        direction: Direction,
+        answers: &[(u16, &str)],
+        (stops, patience): (bool, Option<Duration>),
+    ) -> (Result<Vec<u64>, String>, usize) {
+        let answers = answers.iter().map(|(status, body)| (*status, (*body).to_owned()));
+        let (mut options, given) = scripted(answers.collect(), Duration::ZERO);
+        options.direction = direction;
+        options.patience = patience.unwrap_or(options.patience);
+        if stops {
+            options.stop.request();
+        }
+        let source = tempfile::tempfile().unwrap();
+        source.write_all_at(b"block", 0).unwrap();
+        let compared = Compared {
+            options: &options,
+            kind: KIND,
+            source: Some(&source),
+            shape: (5, 5),
+            threads: 1,
+        };
+        // What was once sent of the source is not what counts.
+        let found = compared.wrong_blocks(&Done::from([(0, b"old".to_vec())]));
+        (found.map_err(|error| error.why), given.load(Ordering::SeqCst))
+    }
+
+    #[test]
+    fn only_another_digest_and_an_early_end_are_wrong_data() {
+        let source = tempfile::tempfile().unwrap();
+        source.write_all_at(b"block", 0).unwrap();
+        let right = hex(&digest::of_file(KIND, &source, 0, 5).unwrap());
+        let right = right.as_str();
+        let (get, put) = (Direction::Get, Direction::Put);
+        assert_eq!(compared(put, &[(200, right)], (false, None)), (Ok(vec![]), 1));
+        assert_eq!(
+            compared(put, &[(503, ""), (408, ""), (200, right)], (false, None)),
+            (Ok(vec![]), 3)
+        );
+        for (direction, status, body) in [(put, 200, "00000000"), (put, 416, ""), (get, 404, "")] {
+            assert_eq!(
+                compared(direction, &[(status, body)], (false, None)),
+                (Ok(vec![0]), 1),
+                "{status}"
+            );
+        }
+        for status in [404, 401, 403] {
+            let (found, asked) = compared(put, &[(status, "why")], (false, None));
+            assert!(found.unwrap_err().contains("why") && asked == 1, "{status}");
+        }
+        assert_eq!(
+            compared(put, &[(200, right)], (true, None)),
+            (Err(STOPPED.to_owned()), 0)
+        );
+    }
+
+    #[test]
+    fn a_service_without_a_place_is_not_asked_for_ever() {
+        let began = Instant::now();
+        let (found, asked) = compared(Direction::Put, &[(503, "full")], (false, Some(PATIENCE)));
+        assert!(found.unwrap_err().contains("full") && asked > 1);
+        assert!(began.elapsed() >= PATIENCE);
+    }
 }

@@ -4,8 +4,8 @@ use super::answer::Answer;
 use super::files::{Access, Denied, Root};
 use super::limits::Limits;
 use super::places::Places;
-use super::stage::{Stage, Stages};
 use super::streams::Streams;
+use super::versions::{InUse, Versions};
 use crate::http::body::Body;
 use crate::http::channel::Channel;
 use crate::http::head::RequestHead;
@@ -14,7 +14,6 @@ use percent_encoding::percent_decode_str;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::sync::Arc;
 use wirespeed_control::StopFlag;
 use wirespeed_control::auth::http::SecureServer;
 
@@ -27,7 +26,7 @@ pub(super) struct Shared {
     pub limits: Limits,
     pub secure: Option<SecureServer>,
     pub streams: Streams,
-    pub stages: Stages,
+    pub versions: Versions,
     /// Writers share it; one on a condition has it alone.
     pub writes: RwLock<()>,
     pub places: Places,
@@ -36,14 +35,14 @@ pub(super) struct Shared {
 
 impl Shared {
     /// The version being written that a request is about, if it is about one.
-    pub fn stage_of(&self, asked: &Asked) -> Result<Option<Arc<Stage>>, Denied> {
-        match asked.parameter("stage") {
-            None => Ok(None),
-            Some(id) => match self.stages.find(&id, &asked.path) {
-                Some(stage) => Ok(Some(stage)),
-                None => Err(Denied::Unknown),
-            },
-        }
+    pub fn stage_of(&self, asked: &Asked) -> Result<Option<InUse>, Denied> {
+        self.version(asked.parameter("stage").as_deref(), &asked.path)
+    }
+
+    /// The version of `path` with this name, if there is a name.
+    pub fn version(&self, id: Option<&str>, path: &str) -> Result<Option<InUse>, Denied> {
+        id.map(|id| self.versions.find(id, path).ok_or(Denied::Unknown))
+            .transpose()
     }
 
     /// What a request reads.

@@ -1,6 +1,8 @@
 //! A SOAP request's message, whatever its framing: first the envelope, then, once, its data.
 
 use super::exchange::Reader;
+use super::files::Root;
+use super::spool::Spool;
 use crate::http::body::Body;
 use crate::mime::MimeError;
 use crate::mime::dime::{self, RecordHead};
@@ -9,13 +11,10 @@ use crate::mime::params::{MediaType, bare_id};
 use crate::soap::envelope::Payload;
 use crate::soap::reader::{OTHER_ENCODING, is_utf8};
 use crate::soap::{Envelope, Opening, SoapError};
-use std::fs::File;
-use std::io::{Cursor, Read as _, Seek as _, Write as _};
+use std::io::Cursor;
 
 /// An envelope that is a part or record of its own; small ones may carry their data inline.
 const ROOT_BYTES_MAX: usize = 1 << 20;
-/// Bytes in which spooled data are read again.
-const WINDOW_BYTES: usize = 256 << 10;
 
 /// An envelope that was read whole.
 type Held = Envelope<Cursor<Vec<u8>>>;
@@ -34,7 +33,7 @@ enum Rest<'a, 'b> {
     /// In the next record.
     Record(&'a mut Body<'b, Reader>),
     /// They stood before the envelope, and wait on disk; and what follows them.
-    Spooled(File, &'a mut Body<'b, Reader>),
+    Spooled(Spool, &'a mut Body<'b, Reader>),
     /// There are none.
     Nothing(&'a mut Body<'b, Reader>),
 }
@@ -55,11 +54,12 @@ impl From<MimeError> for SoapError {
 }
 
 impl<'a, 'b> Intake<'a, 'b> {
-    /// Read up to the data. `spool_bytes_max`: data that stand before their envelope may be so many.
+    /// Read up to the data. Those that stand before their envelope wait on the disk of `root`, at most `write_bytes_max`;
+    /// none where nothing may be written.
     pub fn open(
         content_type: &str,
         body: &'a mut Body<'b, Reader>,
-        spool_bytes_max: u64,
+        (root, write_bytes_max): (&Root, u64),
     ) -> Result<Self, SoapError> {
         let media = MediaType::parse(content_type).ok_or(SoapError::Refused("no content type"))?;
         if media.parameter("charset").is_some_and(|name| !is_utf8(name)) {
@@ -75,7 +75,7 @@ impl<'a, 'b> Intake<'a, 'b> {
                 };
                 Ok(Intake { opening, rest })
             }
-            "multipart/related" => Self::multipart(&media, body, spool_bytes_max),
+            "multipart/related" => Self::multipart(&media, body, (root, write_bytes_max)),
             "application/dime" => Self::dime(body),
             "application/soap+xml" => Err(SoapError::Version),
             _ => Err(SoapError::Refused(
@@ -87,7 +87,7 @@ impl<'a, 'b> Intake<'a, 'b> {
     fn multipart(
         media: &MediaType,
         body: &'a mut Body<'b, Reader>,
-        spool_bytes_max: u64,
+        disk: (&Root, u64),
     ) -> Result<Self, SoapError> {
         let boundary = media.parameter("boundary").unwrap_or_default();
         let mut multipart = Multipart::new(body, boundary)?;
@@ -96,7 +96,7 @@ impl<'a, 'b> Intake<'a, 'b> {
         };
         let start = media.parameter("start").map(bare_id);
         if start.is_some() && start != head.id.as_deref() {
-            return Self::root_behind(multipart, &head, start, spool_bytes_max);
+            return Self::root_behind(multipart, &head, start, disk);
         }
         let (opening, held) = root_of(&mut multipart, &head)?;
         let rest = match held {
@@ -117,21 +117,19 @@ impl<'a, 'b> Intake<'a, 'b> {
         mut multipart: Multipart<&'a mut Body<'b, Reader>>,
         data: &PartHead,
         start: Option<&str>,
-        spool_bytes_max: u64,
+        (root, write_bytes_max): (&Root, u64),
     ) -> Result<Self, SoapError> {
         if !data.is_plain() {
             return Err(SoapError::Refused("a part with a transfer encoding"));
         }
-        let mut spool = tempfile::tempfile()?;
-        let mut spooled = 0;
-        multipart.copy_body(|piece| {
-            spooled += piece.len() as u64;
-            match spooled > spool_bytes_max {
-                true => Err(SoapError::Refused("more data than this service takes")),
-                false => Ok::<(), SoapError>(spool.write_all(piece)?),
-            }
-        })?;
-        as_told(data, spooled)?;
+        if !root.is_writable() {
+            return Err(SoapError::Refused(
+                "data before its envelope, and nothing may be written here",
+            ));
+        }
+        let mut spool = Spool::default();
+        multipart.copy_body(|piece| Ok::<(), SoapError>(spool.put(root, piece, write_bytes_max)?))?;
+        as_told(data, spool.bytes)?;
         let Part::Head(head) = multipart.next_part()? else {
             return Err(SoapError::malformed("a multipart message without its root part"));
         };
@@ -150,7 +148,6 @@ impl<'a, 'b> Intake<'a, 'b> {
         if held.is_some() {
             return Err(twice());
         }
-        spool.rewind()?;
         let rest = Rest::Spooled(spool, multipart.into_inner());
         Ok(Intake { opening, rest })
     }
@@ -191,13 +188,8 @@ impl<'a, 'b> Intake<'a, 'b> {
                 at_end(body, EPILOGUE_BYTES_MAX)
             }
             Rest::Spooled(spool, body) => {
-                let mut window = vec![0; WINDOW_BYTES];
-                loop {
-                    match spool.read(&mut window)? {
-                        0 => return at_end(body, EPILOGUE_BYTES_MAX),
-                        count => sink(&window[..count])?,
-                    }
-                }
+                spool.copy(sink)?;
+                at_end(body, EPILOGUE_BYTES_MAX)
             }
             Rest::Record(body) => {
                 let head = RecordHead::read(body)?;

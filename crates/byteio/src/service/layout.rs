@@ -151,10 +151,16 @@ impl<'a> Placement<'a> {
             let offset = u64::try_from(offset).ok().filter(|o| *o <= i64::MAX as u64);
             let offset = offset.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, OUTSIDE))?;
             let room = usize::try_from(self.block_bytes - within).unwrap_or(usize::MAX);
-            let (now, later) = piece.split_at(piece.len().min(room));
-            self.file.write_all_at(now, offset)?;
-            self.written_bytes += now.len() as u64;
-            piece = later;
+            match self.file.write_at(&piece[..piece.len().min(room)], offset) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => {
+                    // What a full disk took of a piece counts too.
+                    self.written_bytes += count as u64;
+                    piece = &piece[count..];
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }

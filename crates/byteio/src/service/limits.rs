@@ -11,8 +11,12 @@ pub struct Limits {
     pub read_bytes_max: u64,
     /// Bytes of one SOAP write.
     pub write_bytes_max: u64,
-    /// Open streams.
+    /// Open streams, and versions being written.
     pub streams_max: usize,
+    /// How long a stream lives that nobody touches.
+    pub stream_life: Duration,
+    /// How long a version waits for whoever writes it.
+    pub version_life: Duration,
     /// How long a client may keep a connection waiting, reading or writing, by silence or by less than 1 KiB a second.
     pub patience: Duration,
     /// Congestion control of the service as a sender; `None` for the system's.
@@ -26,6 +30,8 @@ impl Default for Limits {
             read_bytes_max: 1 << 30,
             write_bytes_max: 1 << 30,
             streams_max: 1024,
+            stream_life: Duration::from_secs(3600),
+            version_life: Duration::from_secs(600),
             patience: Duration::from_secs(30),
             congestion: None,
         }

@@ -15,9 +15,11 @@ mod places;
 mod plain;
 mod properties;
 mod soap;
+mod spool;
 mod stage;
 mod streams;
 mod upgraded;
+mod versions;
 
 /// The bulk stream's numbers, for the client.
 pub(crate) mod wire {
@@ -30,16 +32,19 @@ use exchange::Shared;
 use files::Root;
 use parking_lot::RwLock;
 use places::Places;
-use stage::Stages;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use streams::Streams;
+use versions::Versions;
 use wirespeed_control::auth::http::SecureServer;
 use wirespeed_control::serve::{Listen, listen};
 use wirespeed_control::{ControlError, StopFlag};
+
+/// How often in a life it is looked whether it is over.
+const LOOKS_A_LIFE: u32 = 10;
 
 /// How the service runs.
 pub struct ServiceOptions {
@@ -90,7 +95,7 @@ impl Service {
             shared: Arc::new(Shared {
                 root,
                 streams: Streams::new(options.limits.streams_max),
-                stages: Stages::new(options.limits.streams_max),
+                versions: Versions::new(options.limits.streams_max),
                 writes: RwLock::default(),
                 places: Places::new(options.limits.connections_max),
                 limits: options.limits,
@@ -112,6 +117,14 @@ impl Service {
     /// Serve until asked to stop. Connections that are still open then end with the process.
     pub fn run(self) -> Result<(), ControlError> {
         let shared = self.shared;
+        let keeper = shared.clone();
+        let spawned = std::thread::Builder::new()
+            .name("byteio-forget".into())
+            .spawn(move || forget(&keeper));
+        spawned.map_err(|source| ControlError::File {
+            what: "cannot start the thread that forgets".into(),
+            source,
+        })?;
         listen::accept(&self.listeners, &shared.stop.clone(), |accepted| {
             if let Ok((stream, _)) = accepted {
                 begin(&shared, stream);
@@ -120,9 +133,18 @@ impl Service {
     }
 }
 
+/// Forget what nobody uses any more, whether or not anybody comes, until asked to stop.
+fn forget(shared: &Shared) {
+    let lives = (shared.limits.stream_life, shared.limits.version_life);
+    let pause = lives.0.min(lives.1) / LOOKS_A_LIFE;
+    while shared.stop.pause(pause) {
+        shared.streams.forget(lives.0);
+        shared.versions.forget(lives.1);
+    }
+}
+
 /// A thread for a connection. What goes wrong there is told to its client, or is nobody's business any more.
 fn begin(shared: &Arc<Shared>, stream: TcpStream) {
-    shared.stages.sweep();
     // Without another descriptor there is no place either.
     let place = shared.places.take(&stream).unwrap_or(None);
     let shared = shared.clone();
@@ -134,7 +156,6 @@ fn begin(shared: &Arc<Shared>, stream: TcpStream) {
             connection::serve(&shared, stream, &place);
         }
         drop(place);
-        shared.stages.sweep();
     });
     // Without a thread the connection is closed: the stream went into the closure.
     drop(spawned);

@@ -6,8 +6,10 @@ use super::files::{self, Access};
 use super::intake::Intake;
 use super::layout::{Blocks, Place, Placement, total_bytes};
 use super::properties;
-use super::stage::{self, Spool, Stage};
+use super::spool::Spool;
+use super::stage::{self, Stage};
 use super::streams::Stream;
+use super::versions::InUse;
 use crate::soap::escape::escape;
 use crate::soap::names::{ADDRESSING, LIFETIME, STREAM_FACTORY};
 use crate::soap::write::{action_of, plain_response};
@@ -158,15 +160,20 @@ fn locked(file: &File) -> Result<(), Fault> {
 }
 
 fn append(file: &File, end: u64, data: &Spool) -> Result<(), Failed> {
-    place(Placement::in_a_row(file, end, u64::MAX), data)
-        // An append that failed in the middle leaves nothing behind; should this fail too, the resource is longer than
-        // was ever reported.
-        .inspect_err(|_| drop(file.set_len(end)))
+    let mut placement = Placement::in_a_row(file, end, u64::MAX);
+    let placed = place(&mut placement, data);
+    // An append that failed in the middle leaves nothing behind; should this fail too, the resource is longer than was
+    // ever reported. What others have stored further on meanwhile stays.
+    let own_end = end + placement.written_bytes;
+    if placed.is_err() && own_end > end && file.metadata().is_ok_and(|now| now.len() == own_end) {
+        drop(file.set_len(end));
+    }
+    placed
 }
 
 /// Nothing is cut before the data are in their place.
 fn truncate_and_append(file: &File, offset: u64, data: &Spool) -> Result<(), Failed> {
-    place(Placement::in_a_row(file, offset, u64::MAX), data)?;
+    place(&mut Placement::in_a_row(file, offset, u64::MAX), data)?;
     let cut = file.set_len(offset.saturating_add(data.bytes));
     cut.map_err(|_| Fault::truncate_not_permitted("the resource cannot have that length").into())
 }
@@ -239,11 +246,11 @@ fn store(
         return Ok(placement.written_bytes);
     }
     let data = spooled(shared, target, intake)?;
-    write(shared, target, |file| place(placement(file), &data))?;
+    write(shared, target, |file| place(&mut placement(file), &data))?;
     Ok(data.bytes)
 }
 
-fn place(mut placement: Placement<'_>, data: &Spool) -> Result<(), Failed> {
+fn place(placement: &mut Placement<'_>, data: &Spool) -> Result<(), Failed> {
     let placed = placement
         .reserve(data.bytes)
         .and_then(|()| data.copy(|piece| placement.put(piece)));
@@ -276,14 +283,14 @@ fn no_stream() -> Failed {
 }
 
 fn open_stream(shared: &Shared, asked: &Asked) -> Result<Reply, Failed> {
-    let stage = shared.stage_of(asked).map_err(Fault::from)?;
-    if stage.is_none() {
+    let version = asked.parameter("stage");
+    if shared.version(version.as_deref(), &asked.path)?.is_none() {
         shared
             .root
             .resource(&asked.path, Access::Read)
             .map_err(Fault::from)?;
     }
-    let id = shared.streams.open(&asked.path, stage);
+    let id = shared.streams.open(&asked.path, version);
     let id = id.ok_or_else(|| Fault::server("this service has as many streams as it bears"))?;
     let address = escape(&format!(
         "{}?stream={id}",
@@ -318,9 +325,14 @@ fn target(offset: i64, origin: Origin, position: u64, size: u64) -> Result<u64, 
 fn seek_read(shared: &Shared, id: &str, offset: i64, origin: Origin, bytes: u64) -> Result<Reply, Failed> {
     let stream = shared.streams.find(id).ok_or_else(no_stream)?;
     let mut stream = hold(&stream);
-    let file = target_of(&stream).open(shared)?;
+    let version = version_of(shared, &stream)?;
+    let target = Target {
+        path: &stream.path,
+        stage: version.as_deref(),
+    };
+    let file = target.open(shared)?;
     let size = size_of(&file)?;
-    let at = target(offset, origin, stream.position, size)?;
+    let at = self::target(offset, origin, stream.position, size)?;
     let blocks = Blocks {
         start_offset: at,
         block_bytes: bytes,
@@ -340,13 +352,13 @@ fn seek_write(
     intake: &mut Intake<'_, '_>,
 ) -> Result<Reply, Failed> {
     let stream = shared.streams.find(id).ok_or_else(no_stream)?;
-    let (path, stage) = {
+    let (path, version) = {
         let stream = hold(&stream);
-        (stream.path.clone(), stream.stage.clone())
+        (stream.path.clone(), version_of(shared, &stream)?)
     };
     let target = Target {
         path: &path,
-        stage: stage.as_deref(),
+        stage: version.as_deref(),
     };
     // Its sender may take its time: until the data are here, the stream is free for others.
     let data = spooled(shared, target, intake)?;
@@ -354,7 +366,7 @@ fn seek_write(
     let at = self::target(offset, origin, stream.position, target.size(shared)?)?;
     write(shared, target, |file| {
         place(
-            Placement::in_a_row(file, at, shared.limits.write_bytes_max),
+            &mut Placement::in_a_row(file, at, shared.limits.write_bytes_max),
             &data,
         )
     })?;
@@ -363,9 +375,41 @@ fn seek_write(
     Ok(Reply::Written)
 }
 
-fn target_of(stream: &Stream) -> Target<'_> {
-    Target {
-        path: &stream.path,
-        stage: stream.stage.as_deref(),
+/// The version that a stream writes, if it writes one; it may have been forgotten, or be in its place.
+fn version_of(shared: &Shared, stream: &Stream) -> Result<Option<InUse>, Failed> {
+    let found = shared.version(stream.version.as_deref(), &stream.path);
+    found.map_err(|_| no_stream())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt as _;
+
+    /// A spool that ends behind its first window, of `bytes` as it says.
+    fn torn(bytes: u64) -> Spool {
+        let there = tempfile::tempfile().unwrap();
+        there.write_all_at(&[b'a'; 300_000], 0).unwrap();
+        Spool::torn(there, bytes)
+    }
+
+    #[test]
+    fn an_append_that_fails_leaves_nothing_and_takes_nothing_of_others() {
+        let no_room = 1 << 61;
+        for (bytes, other) in [
+            (1 << 20, None),
+            (1 << 20, Some(2 << 20)),
+            (no_room, None),
+            (no_room, Some(200)),
+        ] {
+            let file = tempfile::tempfile().unwrap();
+            file.set_len(100).unwrap();
+            if let Some(at) = other {
+                file.write_all_at(b"stored", at).unwrap();
+            }
+            assert!(append(&file, 100, &torn(bytes)).is_err());
+            let length = other.map_or(100, |at| at + 6);
+            assert_eq!(file.metadata().unwrap().len(), length, "{bytes} {other:?}");
+        }
     }
 }

@@ -6,7 +6,9 @@ use super::exchange::{After, Asked, Reader, Shared, drained, say};
 use super::failed;
 use super::files::{self, Denied, Facts, Trouble};
 use super::layout::{Place, Placement};
-use super::stage::{self, Ended, Spool, Stage};
+use super::spool::Spool;
+use super::stage::{self, Stage};
+use super::versions::Ended;
 use crate::digest::{self, DigestKind};
 use crate::http::body::{Body, Framing};
 use crate::http::range::{self, Span};
@@ -133,7 +135,10 @@ fn digest_of(reader: &mut Reader, asked: &Asked, kind: &str, file: &File, keep: 
     };
     match digest::of_file(kind, file, offset, size) {
         Ok(found) => small(reader, keep, "text/plain", digest::hex(&found).as_bytes()),
-        Err(_) => say(reader, "416 Range Not Satisfiable", "the file ends before that"),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            say(reader, "416 Range Not Satisfiable", "the file ends before that")
+        }
+        Err(_) => say(reader, "500 Internal Server Error", "the file cannot be read now"),
     }
 }
 
@@ -251,12 +256,12 @@ fn versions(
     }
     match (wish, id) {
         ("stage", None) => {
-            let id = shared.stages.begin(&shared.root, &asked.path)?;
+            let id = shared.versions.begin(&shared.root, &asked.path)?;
             id.ok_or_else(|| invalid("more versions are being written than this service bears").into())
         }
-        ("drop", Some(id)) => ended(shared.stages.end(&id, &asked.path, false)),
+        ("drop", Some(id)) => ended(shared.versions.end(&id, &asked.path, false)),
         ("commit", Some(id)) => {
-            let commit = || ended(shared.stages.end(&id, &asked.path, true));
+            let commit = || ended(shared.versions.end(&id, &asked.path, true));
             conditions::write(shared, asked, commit)
         }
         _ => Err(invalid("wirespeed=stage is without a stage, commit and drop have one").into()),

@@ -3,7 +3,6 @@
 use super::exchange::{Asked, Shared};
 use super::failed::{Failed, now};
 use super::files::{self, Access};
-use super::streams::LIFE;
 use crate::soap::names::{LIFETIME, PROPERTIES, PROPERTIES_ACTION, RANDOM, STREAM};
 use crate::soap::write::plain_response;
 use crate::soap::{Fault, Mechanism, Name};
@@ -88,7 +87,7 @@ fn of_stream(shared: &Shared, id: &str) -> Result<Vec<(Name, String)>, Failed> {
         .resource(&stream.path, Access::Read)
         .map_err(Fault::from)?;
     let facts = files::facts(&file).map_err(|_| Fault::server("cannot look at the resource"))?;
-    let ends = SystemTime::now() + LIFE;
+    let ends = SystemTime::now() + shared.limits.stream_life;
     let ends = ends.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut known = vec![
         (Name::new(LIFETIME, "CurrentTime"), now()),

@@ -48,7 +48,8 @@ type Done = (Operation, Mechanism, Option<String>, Reply);
 
 fn perform(shared: &Shared, asked: &Asked, body: &mut Body<'_, Reader>) -> Result<Done, Failed> {
     let content_type = asked.head.headers.get("content-type").unwrap_or_default();
-    let mut intake = Intake::open(content_type, body, shared.limits.write_bytes_max)?;
+    let disk = (&shared.root, shared.limits.write_bytes_max);
+    let mut intake = Intake::open(content_type, body, disk)?;
     let request = Request::of(&intake.opening)?;
     let message_id = intake.opening.message_id.clone();
     let reply = operations::perform(shared, asked, &request, &mut intake)?;

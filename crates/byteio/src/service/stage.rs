@@ -2,25 +2,17 @@
 //! fails must never leave anything of them behind.
 
 use super::files::{self, Denied, Root};
+use super::spool::each_window;
 use super::streams::random_hex;
 use crate::room::reserve;
-use parking_lot::Mutex;
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::fs::{fchmod, fchown, flock, linkat, openat, renameat, renameat_with, statat, unlinkat};
 use rustix::io::Errno;
-use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
-use std::sync::Arc;
+use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
-/// How long a version waits for whoever writes it.
-const LIFE: Duration = Duration::from_secs(600);
-/// Bytes copied at once.
-const WINDOW_BYTES: usize = 256 << 10;
 
 /// Where a version goes.
 enum Place {
@@ -100,7 +92,7 @@ impl Stage {
     /// Put it in the place of what is there.
     pub fn commit(&self) -> io::Result<()> {
         match (&self.place, &self.hidden) {
-            (Place::File(into), _) => copy_into(&self.file, into)?,
+            (Place::File(into), _) => copy_into(&self.file, self.file.metadata()?.len(), into)?,
             (Place::Name { folder, name }, Some(hidden)) => renameat(folder, &**hidden, folder, &**name)?,
             (Place::Name { folder, name }, None) => {
                 let hidden = hidden_name()?;
@@ -177,148 +169,17 @@ fn can_replace(there: &File, made: &File, folder: &OwnedFd, name: &str) -> bool 
     is_itself && old.nlink() == 1 && owner && fchmod(made, Mode::from_raw_mode(old.mode() & 0o7777)).is_ok()
 }
 
-/// The whole of one file in the place of the whole of another, which keeps its identity.
-fn copy_into(from: &File, into: &File) -> io::Result<()> {
+/// All `total_bytes` of one file in the place of the whole of another, which keeps its identity.
+fn copy_into(from: &impl FileExt, total_bytes: u64, into: &File) -> io::Result<()> {
     flock(into, FlockOperation::LockExclusive)?;
-    let total = from.metadata()?.len();
-    reserve(into, 0, total)?;
-    let (mut window, mut at) = (vec![0; WINDOW_BYTES], 0);
-    loop {
-        match from.read_at(&mut window, at)? {
-            0 => return into.set_len(total),
-            count => into.write_all_at(&window[..count], at)?,
-        }
-        at = (at + WINDOW_BYTES as u64).min(total);
-    }
-}
-
-/// Data of one request until all of it is understood: little in memory, much in a file without a name.
-#[derive(Default)]
-pub(super) struct Spool {
-    held: Vec<u8>,
-    file: Option<File>,
-    /// Bytes in it.
-    pub bytes: u64,
-}
-
-impl Spool {
-    /// Take a piece; no more than `bytes_max` in all.
-    pub fn put(&mut self, root: &Root, piece: &[u8], bytes_max: u64) -> io::Result<()> {
-        if piece.len() as u64 > bytes_max.saturating_sub(self.bytes) {
-            let why = "more data than this service takes at once";
-            return Err(io::Error::new(io::ErrorKind::QuotaExceeded, why));
-        }
-        if self.held.len() + piece.len() > WINDOW_BYTES {
-            self.flush(root)?;
-        }
-        self.held.extend_from_slice(piece);
-        self.bytes += piece.len() as u64;
-        Ok(())
-    }
-
-    fn flush(&mut self, root: &Root) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(root.nameless()?),
-        };
-        let at = self.bytes - self.held.len() as u64;
-        file.write_all_at(&self.held, at)?;
-        self.held.clear();
-        Ok(())
-    }
-
-    /// Hand everything on, in order; it can be asked for again.
-    pub fn copy(&self, mut sink: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        if let Some(file) = &self.file {
-            let (mut window, mut at) = (vec![0; WINDOW_BYTES], 0);
-            let filed = self.bytes - self.held.len() as u64;
-            while at < filed {
-                let want = window
-                    .len()
-                    .min(usize::try_from(filed - at).unwrap_or(usize::MAX));
-                file.read_exact_at(&mut window[..want], at)?;
-                sink(&window[..want])?;
-                at += want as u64;
-            }
-        }
-        match self.held.is_empty() {
-            true => Ok(()),
-            false => sink(&self.held),
-        }
-    }
-}
-
-/// A version that clients write by name.
-struct Entry {
-    path: String,
-    stage: Arc<Stage>,
-    touched: Instant,
-}
-
-/// All versions that clients write, each under a name that cannot be guessed.
-pub(super) struct Stages {
-    open: Mutex<HashMap<String, Entry>>,
-    max: usize,
-}
-
-impl Stages {
-    pub fn new(max: usize) -> Self {
-        Stages {
-            open: Mutex::default(),
-            max,
-        }
-    }
-
-    /// Drop those that nobody uses any more.
-    pub fn sweep(&self) {
-        // One in use by a connection is being written.
-        self.open
-            .lock()
-            .retain(|_, entry| Arc::strong_count(&entry.stage) > 1 || entry.touched.elapsed() < LIFE);
-    }
-
-    /// Begin one; its name, or `None` when there are too many.
-    pub fn begin(&self, root: &Root, path: &str) -> Result<Option<String>, Denied> {
-        let stage = Arc::new(Stage::begin(root, path)?);
-        let id = random_hex();
-        let mut open = self.open.lock();
-        let Some(id) = id.filter(|_| open.len() < self.max) else {
-            return Ok(None);
-        };
-        let entry = Entry {
-            path: path.to_owned(),
-            stage,
-            touched: Instant::now(),
-        };
-        open.insert(id.clone(), entry);
-        Ok(Some(id))
-    }
-
-    /// The version of `path` with this name.
-    pub fn find(&self, id: &str, path: &str) -> Option<Arc<Stage>> {
-        let mut open = self.open.lock();
-        let entry = open.get_mut(id).filter(|entry| entry.path == path)?;
-        entry.touched = Instant::now();
-        Some(entry.stage.clone())
-    }
-
-    /// End one, in place or not; what became of it.
-    pub fn end(&self, id: &str, path: &str, commits: bool) -> Result<(), Ended> {
-        let stage = self.find(id, path).ok_or(Ended::Unknown)?;
-        self.open.lock().remove(id);
-        match commits {
-            true => stage.commit().map_err(Ended::Failed),
-            false => Ok(()),
-        }
-    }
-}
-
-/// Why a version did not end as it was to.
-pub(super) enum Ended {
-    /// There is none of that name.
-    Unknown,
-    /// The system failed.
-    Failed(io::Error),
+    reserve(into, 0, total_bytes)?;
+    let mut at = 0;
+    each_window(from, total_bytes, |piece| {
+        into.write_all_at(piece, at)?;
+        at += piece.len() as u64;
+        io::Result::Ok(())
+    })?;
+    into.set_len(total_bytes)
 }
 
 /// Do `write` to what `path` names: to the file that is there, or to a new one that gets its name when it is whole.
@@ -413,26 +274,33 @@ mod tests {
         assert_eq!(names(folder.path()), ["f"]);
     }
 
+    /// A file of which a read gives less than was asked for, as a signal or a network file system may.
+    struct Short(File);
+
+    impl FileExt for Short {
+        fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+            let count = buffer.len().min(1000);
+            self.0.read_at(&mut buffer[..count], at)
+        }
+
+        fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<usize> {
+            self.0.write_at(bytes, at)
+        }
+    }
+
     #[test]
-    fn a_spool_gives_back_what_it_took() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::open(folder.path(), true).unwrap();
-        let mut spool = Spool::default();
-        let data: Vec<u8> = (0..700_001u32).map(|n| ((n * 7) >> 3) as u8).collect();
-        for piece in data.chunks(100_003) {
-            spool.put(&root, piece, 1 << 20).unwrap();
-        }
-        assert!(spool.put(&root, &data, 1 << 20).is_err());
-        for _ in 0..2 {
-            let mut found = Vec::new();
-            spool
-                .copy(|piece| {
-                    found.extend_from_slice(piece);
-                    Ok(())
-                })
-                .unwrap();
-            assert!(found == data);
-        }
-        assert!(names(folder.path()).is_empty());
+    fn a_short_read_skips_nothing_and_an_early_end_is_an_error() {
+        let data: Vec<u8> = (0..600_001u32).map(|n| ((n * 7) >> 3) as u8).collect();
+        let (from, into) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        from.write_all_at(&data, 0).unwrap();
+        into.set_len(700_000).unwrap();
+        let (from, total) = (Short(from), data.len() as u64);
+        copy_into(&from, total, &into).unwrap();
+        let mut found = vec![0; data.len()];
+        into.read_exact_at(&mut found, 0).unwrap();
+        assert!(found == data && into.metadata().unwrap().len() == total);
+        let error = copy_into(&from, total + 1, &into).unwrap_err();
+        // Not one of the connection: the client is to be told.
+        assert_eq!(error.kind(), io::ErrorKind::Other);
     }
 }

@@ -1,21 +1,17 @@
-//! Open streams: a position in a resource under a name that cannot be guessed. Idle ones end after an hour.
+//! Open streams: a position in a resource under a name that cannot be guessed. Idle ones end.
 
-use super::stage::Stage;
 use parking_lot::Mutex;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a stream lives that nobody touches.
-pub(super) const LIFE: Duration = Duration::from_secs(3600);
-
 /// One stream. Its own lock: two operations on one stream have an order, streams do not wait for each other.
 pub(super) struct Stream {
     /// Path of the resource.
     pub path: String,
-    /// A version of it that is being written, instead of what is there.
-    pub stage: Option<Arc<Stage>>,
+    /// The name of a version of it that is being written, instead of what is there. The stream does not keep it.
+    pub version: Option<String>,
     /// Where it stands.
     pub position: u64,
     touched: Instant,
@@ -42,20 +38,24 @@ impl Streams {
         }
     }
 
+    /// End those that nobody has touched for as long as `life`.
+    pub fn forget(&self, life: Duration) {
+        // One in use is being touched, and its data may still be on their way.
+        self.open.lock().retain(|_, stream| {
+            Arc::strong_count(stream) > 1 || stream.try_lock().is_none_or(|s| s.touched.elapsed() < life)
+        });
+    }
+
     /// Open one; its name, or `None` when there are too many.
-    pub fn open(&self, path: &str, stage: Option<Arc<Stage>>) -> Option<String> {
+    pub fn open(&self, path: &str, version: Option<String>) -> Option<String> {
         let id = random_hex()?;
         let mut open = self.open.lock();
-        // A stream in use is being touched, and its data may still be on their way.
-        open.retain(|_, stream| {
-            Arc::strong_count(stream) > 1 || stream.try_lock().is_none_or(|s| s.touched.elapsed() < LIFE)
-        });
         if open.len() >= self.max {
             return None;
         }
         let stream = Stream {
             path: path.to_owned(),
-            stage,
+            version,
             position: 0,
             touched: Instant::now(),
         };
@@ -97,6 +97,12 @@ mod tests {
         assert!(streams.close(&one) && !streams.close(&one));
         assert!(streams.find(&one).is_none());
         assert_eq!(streams.find(&two).unwrap().lock().position, 0);
-        assert!(streams.open("/b", None).is_some());
+        let three = streams.open("/b", None).unwrap();
+        let used = streams.find(&two).unwrap();
+        streams.forget(Duration::ZERO);
+        assert!(streams.find(&two).is_some() && streams.find(&three).is_none());
+        drop(used);
+        streams.forget(Duration::from_secs(60));
+        assert!(streams.find(&two).is_some());
     }
 }

@@ -9,11 +9,10 @@ use super::failed::is_connection_error;
 use super::files::{self, Access, Trouble};
 use super::layout::Placement;
 use super::plain;
-use super::stage::Stage;
+use super::versions::InUse;
 use crate::http::body::{Body, Framing};
 use std::fs::File;
 use std::io::{self, BufRead as _, Read as _, Write as _};
-use std::sync::Arc;
 use wirespeed::sync;
 
 /// The protocol's name in `Upgrade`.
@@ -40,7 +39,7 @@ enum Target {
     /// This file.
     Read(File),
     /// A version that is being written.
-    Stage(Arc<Stage>),
+    Stage(InUse),
     /// What the path names, whenever it is written.
     Resource,
 }

@@ -3,6 +3,7 @@
 // Each test file uses a part of this.
 #![allow(dead_code)]
 
+use std::io::BufRead;
 use std::path::Path;
 use std::time::Duration;
 use wirespeed_byteio::client::{ClientOptions, Direction, Target, TransferOptions, Url, Way};
@@ -98,4 +99,15 @@ pub fn data(size: usize) -> Vec<u8> {
             (state >> 33) as u8
         })
         .collect()
+}
+
+/// The head of the next request; none where the connection has ended.
+pub fn head(reader: &mut impl BufRead) -> Option<String> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+    }
+    Some(head)
 }

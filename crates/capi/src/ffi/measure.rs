@@ -135,30 +135,36 @@ pub unsafe extern "C" fn ws_measure(
                 report(report_context, &raw const slice);
             }
         })?;
-        let status = status_of(&outcome);
-        let broken = outcome.error.clone();
+        let problem = problem_of(&outcome);
         let figures = Figures::new(&case, outcome).map_err(Problem::failed)?;
         *result = Box::into_raw(Box::new(ws_result { figures }));
-        match broken {
-            Some(cause) if status == ws_status::WS_FAILED => Err(Problem::failed(cause)),
-            _ => Ok(status),
-        }
+        problem.map_or(Ok(ws_status::WS_OK), Err)
     };
     // SAFETY: the caller's promise on `error`.
     unsafe { guarded(error, body) }
 }
 
-fn status_of(outcome: &Outcome) -> ws_status {
-    let faults = &outcome.faults;
-    if faults.corrupt_messages > 0 {
-        ws_status::WS_WRONG_DATA
-    } else if outcome.error.is_some() {
-        ws_status::WS_FAILED
-    } else if outcome.stop == StopReason::Interrupted {
-        ws_status::WS_INTERRUPTED
-    } else {
-        ws_status::WS_OK
-    }
+/// What is wrong with a result that there is.
+fn problem_of(outcome: &Outcome) -> Option<Problem> {
+    let error = outcome.error.as_deref();
+    let corrupt = outcome.faults.corrupt_messages;
+    let (status, cause) = match (corrupt, error) {
+        (1.., error) => {
+            let more = error.map(|error| format!("; {error}")).unwrap_or_default();
+            let cause = format!("{corrupt} messages arrived with other data than sent{more}");
+            (ws_status::WS_WRONG_DATA, cause)
+        }
+        (0, Some(error)) => (ws_status::WS_FAILED, error.to_owned()),
+        (0, None) if outcome.stop == StopReason::Interrupted => {
+            (ws_status::WS_INTERRUPTED, "stopped before its end".to_owned())
+        }
+        (0, None) => return None,
+    };
+    Some(Problem {
+        status,
+        cause,
+        remedy: String::new(),
+    })
 }
 
 /// What was seen since the start.
@@ -195,5 +201,40 @@ impl Overall {
             rate_msg_per_s: per_s(operations),
             bandwidth_bytes_per_s: per_s(bytes),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_but_the_good_one_has_a_cause() {
+        let of = |stop: StopReason, corrupt: u64, error: Option<&str>| {
+            let mut outcome = crate::figures::tests::outcome();
+            (outcome.stop, outcome.error) = (stop, error.map(str::to_owned));
+            outcome.faults.corrupt_messages = corrupt;
+            problem_of(&outcome).map(|problem| (problem.status, problem.cause))
+        };
+        assert_eq!(of(StopReason::Completed, 0, None), None);
+        let wrong = "2 messages arrived with other data than sent";
+        assert_eq!(
+            of(StopReason::Completed, 2, None),
+            Some((ws_status::WS_WRONG_DATA, wrong.into()))
+        );
+        let both = format!("{wrong}; the peer is gone");
+        assert_eq!(
+            of(StopReason::Failed, 2, Some("the peer is gone")),
+            Some((ws_status::WS_WRONG_DATA, both))
+        );
+        assert_eq!(
+            of(StopReason::Failed, 0, Some("x")),
+            Some((ws_status::WS_FAILED, "x".into()))
+        );
+        let stopped = of(StopReason::Interrupted, 0, None);
+        assert_eq!(
+            stopped,
+            Some((ws_status::WS_INTERRUPTED, "stopped before its end".into()))
+        );
     }
 }

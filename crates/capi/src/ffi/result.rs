@@ -29,11 +29,12 @@ pub struct ws_summary {
     pub typical_ns: f64,
     /// Mean of all samples, in ns; -1 where the rank takes none.
     pub average_ns: f64,
-    /// elapsed_ns / operations; -1 without any.
+    /// elapsed_ns / operations; -1 without any. A receiver's time is from its first arrival to its last: what had come before
+    /// is none of its operations here.
     pub overall_ns: f64,
-    /// Operations per second over elapsed_ns.
+    /// Operations per second over elapsed_ns; 0 where that is no time.
     pub rate_msg_per_s: f64,
-    /// Payload per second over elapsed_ns.
+    /// Payload per second over elapsed_ns; 0 where that is no time.
     pub bandwidth_bytes_per_s: f64,
 }
 
@@ -48,12 +49,12 @@ pub unsafe extern "C" fn ws_result_summary(result: *const ws_result, summary: *m
         return 2;
     };
     let outcome = &result.figures.outcome;
-    let (operations, bytes) = match outcome.sent.messages {
-        0 => (outcome.received.messages, outcome.received.bytes),
-        _ => (outcome.sent.messages, outcome.sent.bytes),
-    };
+    let within = result.figures.within;
     let (typical_ns, average_ns) = result.figures.typical_and_mean_ns().unwrap_or((-1.0, -1.0));
-    let per_s = |count: u64| count as f64 * 1e9 / outcome.elapsed_ns.max(1) as f64;
+    let per_s = |count: u64| match outcome.elapsed_ns {
+        0 => 0.0,
+        elapsed_ns => count as f64 * 1e9 / elapsed_ns as f64,
+    };
     *summary = ws_summary {
         elapsed_ns: outcome.elapsed_ns,
         sent_messages: outcome.sent.messages,
@@ -62,12 +63,12 @@ pub unsafe extern "C" fn ws_result_summary(result: *const ws_result, summary: *m
         received_bytes: outcome.received.bytes,
         typical_ns,
         average_ns,
-        overall_ns: match operations {
-            0 => -1.0,
-            _ => outcome.elapsed_ns as f64 / operations as f64,
+        overall_ns: match (within.messages, outcome.elapsed_ns) {
+            (0, _) | (_, 0) => -1.0,
+            (operations, elapsed_ns) => elapsed_ns as f64 / operations as f64,
         },
-        rate_msg_per_s: per_s(operations),
-        bandwidth_bytes_per_s: per_s(bytes),
+        rate_msg_per_s: per_s(within.messages),
+        bandwidth_bytes_per_s: per_s(within.bytes),
     };
     0
 }
@@ -123,5 +124,52 @@ pub unsafe extern "C" fn ws_result_free(result: *mut ws_result) {
         // SAFETY: made by Box::into_raw in ws_measure, freed once: the caller's promise.
         let result = unsafe { Box::from_raw(result) };
         let _ = catch_unwind(AssertUnwindSafe(|| drop(result)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed::schema::case::Case;
+    use wirespeed::schema::test::{Layout, Stream, Test};
+
+    fn summary(received_messages: u64, elapsed_ns: u64) -> ws_summary {
+        let mut outcome = crate::figures::tests::outcome();
+        (outcome.elapsed_ns, outcome.received_before_msgs) = (elapsed_ns, 1);
+        outcome.received.messages = received_messages;
+        outcome.received.bytes = received_messages * 100;
+        let case = Case::new(Test::AmBw(Stream::new(100, Layout::Bcopy, 32)), "tcp");
+        let figures = Figures::new(&case, outcome).unwrap();
+        let result = ws_result { figures };
+        let mut summary = std::mem::MaybeUninit::<ws_summary>::uninit();
+        // SAFETY: both live through the call, which writes the summary.
+        unsafe {
+            assert_eq!(ws_result_summary(&raw const result, summary.as_mut_ptr()), 0);
+            summary.assume_init()
+        }
+    }
+
+    #[test]
+    fn what_came_before_a_receivers_time_is_no_part_of_its_rate() {
+        let two = summary(2, 1_000_000_000);
+        assert_eq!(
+            (
+                two.received_messages,
+                two.rate_msg_per_s,
+                two.bandwidth_bytes_per_s
+            ),
+            (2, 1.0, 100.0)
+        );
+        assert_eq!(two.overall_ns, 1e9);
+        let one = summary(1, 0);
+        assert_eq!(
+            (
+                one.received_messages,
+                one.rate_msg_per_s,
+                one.bandwidth_bytes_per_s
+            ),
+            (1, 0.0, 0.0)
+        );
+        assert_eq!(one.overall_ns, -1.0);
     }
 }

@@ -247,7 +247,7 @@ pub enum Profile {
 
 /// `wirespeed byteio bench`.
 #[derive(Debug, Args)]
-#[command(mut_arg("repeats", |option| repeats(option, "Runs [default: 3; 10 of a profile, 1 of every shape of a sweep]")))]
+#[command(mut_arg("repeats", |option| repeats(option, "Runs [default: 3; 10 of a profile or with --interference, 1 of every shape of a sweep]")))]
 #[command(after_long_help = "\
 Examples:
   wirespeed byteio bench http://127.0.0.1:7412/file --repeats 6

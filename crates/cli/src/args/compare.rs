@@ -92,6 +92,7 @@ are bulk transfers.
 
 Exit codes: 0 B is not slower, 3 B is slower, 4 inconclusive.")]
 #[command(mut_arg("repeats", |option| repeats(option.visible_alias("pairs"), "Pairs of runs, one of each arm [default: 10]")))]
+#[command(mut_arg("github", |option| option.conflicts_with_all(["csv", "ndjson"])))]
 pub struct AbArgs {
     /// Measure A against itself, to see what the machine alone makes differ
     #[arg(long)]
@@ -114,4 +115,12 @@ pub struct AbArgs {
         help_heading = "Arguments"
     )]
     pub arms: Vec<String>,
+}
+
+impl AbArgs {
+    /// The files that are written.
+    pub fn written(&self) -> Vec<PathBuf> {
+        let files = self.output.output.iter().chain(&self.gate.junit);
+        files.cloned().collect()
+    }
 }

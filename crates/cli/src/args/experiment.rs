@@ -4,8 +4,7 @@ use clap::{Arg, Args};
 use wirespeed_schema::plan::CPUS;
 
 /// What `--repeats` is where the verb says nothing else of it.
-const REPEATS: &str =
-    "Run every case N times, with new processes and connections, in random order [default: 1]";
+const REPEATS: &str = "Run every case N times, with new processes and connections, in random order [default: 1; 10 with --interference]";
 
 /// `--repeats` in a verb's own words, in its short help and its long one.
 pub fn repeats(option: Arg, help: &'static str) -> Arg {
@@ -33,7 +32,7 @@ pub struct ExperimentArgs {
     pub until: Option<String>,
 
     /// With --until: begin no run after this long [default: no limit]
-    #[arg(long, value_name = "TIME", requires = "until")]
+    #[arg(long, value_name = "TIME")]
     pub until_time: Option<String>,
 
     /// Measure each case without and with background load, in turn, and show what the load costs [default: no load]
@@ -42,9 +41,9 @@ pub struct ExperimentArgs {
     /// cache (threads that dirty as much as the largest cache holds), none (the control, whose ratios should be 1). THREADS
     /// are those of each measuring rank; unless given, all together are one for each CPU of the place. Places: apart (cores
     /// that no rank measures on), sibling (other hardware threads of the measuring cores), same (the measuring CPUs), beside
-    /// (any CPU but the rank's own); unless given, apart where there are such cores, else same. --repeats is the number of
-    /// rounds, 10 unless given; runs follow each other in random order, reversed in every second round. Without LOAD:
-    /// cpu,memory,cache.
+    /// (any CPU but the rank's own); unless given, of pinned ranks apart where there are such cores, else same, and of others
+    /// beside. --repeats is the number of rounds, 10 unless given; runs follow each other in random order, reversed in every
+    /// second round. Without LOAD: cpu,memory,cache.
     #[arg(long, value_name = "LOAD,..", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
     #[arg(default_missing_values = ["cpu", "memory", "cache"])]
     pub interference: Vec<String>,
@@ -63,6 +62,6 @@ pub struct ExperimentArgs {
     pub live: bool,
 
     /// Print the cases with all their parameters, and measure nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["csv", "ndjson", "output"])]
     pub dry_run: bool,
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// `wirespeed mesh`.
 #[derive(Debug, Args)]
-#[command(mut_arg("repeats", |option| repeats(option, "Cycles of the survey, each over all pairs [default: 3]")))]
+#[command(mut_arg("repeats", |option| repeats(option, "Cycles of the survey, each over all pairs [default: 3; 10 with --pattern or --interference]")))]
 #[command(after_long_help = "\
 Examples:
   wirespeed mesh --ranks 2 --repeats 2 -- am_lat --via shm -n 2000        the CPUs of this machine, pair by pair
@@ -133,7 +133,7 @@ pub struct HostsArgs {
     )]
     pub to: Vec<String>,
 
-    /// Measure between N ranks of this machine in place of hosts [default: one a CPU]
+    /// Measure between N ranks of this machine in place of hosts [default: one a CPU, at most 64]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1024))]
     pub ranks: Option<u32>,
 

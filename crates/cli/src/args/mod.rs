@@ -148,6 +148,8 @@ impl Verb {
         match self {
             Verb::Quick(arguments) => !arguments.experiment.dry_run,
             Verb::Run(arguments) => !arguments.experiment.dry_run,
+            Verb::Sweep(arguments) => !arguments.experiment.dry_run,
+            Verb::Load(arguments) => !arguments.experiment.dry_run,
             Verb::Msgrate(arguments) => !arguments.experiment.dry_run,
             Verb::Workers(arguments) => !arguments.experiment.dry_run,
             // Its hosts are the ranks, for a dry run, too.

@@ -107,7 +107,7 @@ pub struct ImportArgs {
 
     /// Messages that may be unacknowledged at once, where the file does not say
     #[arg(long, value_name = "COUNT")]
-    pub window: Option<u64>,
+    pub window: Option<String>,
 
     /// Transport, where the file does not say: tcp
     #[arg(long, value_name = "NAME")]

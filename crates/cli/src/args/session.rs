@@ -233,7 +233,7 @@ pub struct SessionArgs {
     #[arg(long, value_name = "FILE", help_heading = "Sessions")]
     pub session: Option<PathBuf>,
 
-    /// Number of computations in the benchmark's own session [default: 2; 4 for computations_to_computations]
+    /// Number of computations in the benchmark's own session [default: 2; 4 for computations_to_computations; 1 without a path]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "Sessions")]
     pub computations: Option<u32>,
 

@@ -6,7 +6,7 @@ use clap::Args;
 
 /// `wirespeed sweep`.
 #[derive(Debug, Args)]
-#[command(mut_arg("repeats", |option| repeats(option, "Fresh runs of every point [default: 3]")))]
+#[command(mut_arg("repeats", |option| repeats(option, "Fresh runs of every point [default: 3; 10 with --interference]")))]
 #[command(after_long_help = "\
 Examples:
   wirespeed sweep --repeats 2 -- bandwidth --via tcp -t 20ms --warmup 5ms --size 64..64K:x4
@@ -59,7 +59,7 @@ pub enum Over {
 
 /// `wirespeed load`.
 #[derive(Debug, Args)]
-#[command(mut_arg("repeats", |option| repeats(option.alias("trials"), "Runs of each rate [default: 3]")))]
+#[command(mut_arg("repeats", |option| repeats(option.alias("trials"), "Runs of each rate [default: 3; 10 with --interference]")))]
 #[command(after_long_help = "\
 Examples:
   wirespeed load --repeats 1 --points 6 --p99 1ms -- --via unix --size 64 -t 40ms --warmup 5ms

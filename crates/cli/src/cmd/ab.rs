@@ -5,12 +5,12 @@ use super::dry_run;
 use super::front::Front;
 use super::probe::parsed;
 use super::run::prepare;
-use crate::args::{AbArgs, ColorChoice, ExperimentArgs};
+use crate::args::{AbArgs, ColorChoice};
 use crate::document::without_secrets;
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Prepared, Ranks, fill};
 use crate::group::{Groups, Reach};
-use crate::request;
+use crate::{request, same};
 use wirespeed::Registry;
 use wirespeed_schema::plan::{Plan, STATISTICS, expand};
 
@@ -23,8 +23,14 @@ pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result
     if words.iter().any(|words| super::byteio::is_bench(words)) {
         return super::byteio::ab(arguments, words, color);
     }
+    if !arguments.experiment.dry_run && crate::job::has_others() {
+        return Err(Failure::usage(
+            "ab measures in processes of its own, not between the ranks of a job",
+            "start it without the launcher, or name both transports in one `wirespeed run` of the job",
+        ));
+    }
     let gate = Gate::of(&arguments.gate, &[])?;
-    let arms = arms(registry, words, &arguments.experiment)?;
+    let arms = arms(registry, words, arguments)?;
     comparable(&arms, &arguments.gate.figure)?;
     let mut plan = plan(&arms);
     let how = how(arguments, &arms, &mut plan, color)?;
@@ -102,7 +108,7 @@ fn halves(arguments: &AbArgs) -> Result<[&[String]; 2], Failure> {
 }
 
 /// Both arms, checked: as many cases each, all of which can run here.
-fn arms(registry: &Registry, [a, b]: [&[String]; 2], own: &ExperimentArgs) -> Result<[Arm; 2], Failure> {
+fn arms(registry: &Registry, [a, b]: [&[String]; 2], own: &AbArgs) -> Result<[Arm; 2], Failure> {
     let arms = [arm(registry, a, own)?, arm(registry, b, own)?];
     let [first, second] = &arms;
     if first.cases.len() != second.cases.len() {
@@ -131,8 +137,9 @@ fn comparable([a, b]: &[Arm; 2], figures: &[String]) -> Result<(), Failure> {
     }
 }
 
-fn arm(registry: &Registry, words: &[String], own: &ExperimentArgs) -> Result<Arm, Failure> {
+fn arm(registry: &Registry, words: &[String], own: &AbArgs) -> Result<Arm, Failure> {
     let run = parsed(words)?;
+    same::plan_apart(&run, &own.written())?;
     let mut plan = request::plan(&run)?;
     if plan.repeats > 1 || plan.until.is_some() {
         return Err(Failure::usage(
@@ -141,7 +148,7 @@ fn arm(registry: &Registry, words: &[String], own: &ExperimentArgs) -> Result<Ar
         ));
     }
     fill(&run.experiment, &mut plan)?;
-    fill(own, &mut plan)?;
+    fill(&own.experiment, &mut plan)?;
     let machine = crate::job::machine(registry);
     let cases = expand(&plan, &machine).map_err(|e| request::named(&run, e.into()))?;
     let cases = prepare(registry, &machine, cases)?;

@@ -115,11 +115,16 @@ impl<'a> Gate<'a> {
     ) -> Result<(), Failure> {
         run.sections.put(comparison);
         let published = output.finish(run);
-        if let Some(path) = &self.arguments.junit {
-            let text = render::junit(comparison, self.arguments.allow_inconclusive);
-            file::write(path, text).map_err(Failure::documented)?;
-        }
+        self.write_junit(&render::junit(comparison, self.arguments.allow_inconclusive))?;
         published
+    }
+
+    /// A run that measured leaves no earlier one's verdicts where its own are looked for; one that is refused changes nothing.
+    fn write_junit(&self, text: &str) -> Result<(), Failure> {
+        match &self.arguments.junit {
+            Some(path) => file::write(path, text).map_err(Failure::documented),
+            None => Ok(()),
+        }
     }
 
     /// Compare the two arms of an experiment, and publish what was found; `control`: both are the same.
@@ -138,15 +143,20 @@ impl<'a> Gate<'a> {
         } = front;
         let mut run = found.into_run(draft);
         if run.status != Status::Ok {
-            output.finish(&run)?;
-            return Ok(super::ended(&run, strict));
+            let ended = super::ended(&run, strict);
+            let published = output.finish(&run);
+            let said = ended.failure.as_ref().map_or("", |failure| &failure.cause);
+            self.write_junit(&render::junit_error(run.error.as_deref().unwrap_or(said)))?;
+            return published.map(|()| ended);
         }
         let compared = compare::compare_arms(&run, (&words[0], &words[1]), &self.question, self.within_ratio);
         let mut comparison = match compared {
             Ok(comparison) => comparison,
             // What cannot be compared is not lost.
             Err(error) => {
-                output.finish(&run)?;
+                let published = output.finish(&run);
+                self.write_junit(&render::junit_error(&error.to_string()))?;
+                published?;
                 return Err(refused(error).documented());
             }
         };

@@ -23,6 +23,14 @@ pub fn show(plan: &Plan, cases: Vec<Prepared>, json: bool) -> Result<Ended, Fail
     }
 }
 
+/// [`show`] of an open loop, most of whose cases follow from what is measured: `about` says what they are.
+pub fn show_offered(plan: &Plan, cases: Vec<Prepared>, json: bool, about: &str) -> Result<Ended, Failure> {
+    match json {
+        true => show(plan, cases, json),
+        false => tell(format!("{}: {about}", sum(plan, &cases)), vec![lines(&cases)]),
+    }
+}
+
 /// Print what would be measured in a sentence, then the rest.
 pub fn tell(answer: String, parts: Vec<Part>) -> Result<Ended, Failure> {
     let style = terminal::style(Stream::Stdout, ColorChoice::Never);

@@ -5,7 +5,7 @@ use crate::errors::{Ended, Failure, exit};
 use crate::{file, output, results};
 use wirespeed_report::import::{self, Format, Told};
 use wirespeed_report::render::{self, JsonForm};
-use wirespeed_schema::units::parse_size;
+use wirespeed_schema::units::{parse_count, parse_size};
 
 /// Read a file of another tool and write it as a result.
 pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
@@ -23,7 +23,7 @@ pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
     let told = Told {
         test: arguments.test.clone(),
         size_bytes: arguments.size.as_deref().map(size).transpose()?,
-        window_msgs: arguments.window,
+        window_msgs: arguments.window.as_deref().map(count).transpose()?,
         transport: arguments.transport.clone(),
     };
     let (_, run) = import::import_told(&bytes, format, &told).map_err(|error| {
@@ -42,6 +42,11 @@ pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
 fn size(text: &str) -> Result<u64, Failure> {
     parse_size(text)
         .map_err(|error| Failure::usage(format!("--size: {error}"), "write a size such as 64 or 4K"))
+}
+
+fn count(text: &str) -> Result<u64, Failure> {
+    parse_count(text)
+        .map_err(|error| Failure::usage(format!("--window: {error}"), "write a number such as 64 or 10k"))
 }
 
 fn format_of(name: &str) -> Result<Format, Failure> {

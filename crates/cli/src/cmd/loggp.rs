@@ -3,7 +3,7 @@
 use super::dry_run;
 use super::front::Front;
 use super::run::prepare;
-use super::sweep::REPEATS;
+use super::sweep::{REPEATS, first_grid};
 use crate::args::{ColorChoice, SweepArgs};
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Ranks};
@@ -38,8 +38,11 @@ pub fn loggp(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
         (&mut plan, REPEATS),
         (&arguments.output, color),
     )?;
+    let sizes = first_grid(&plan, ("size", SIZES), arguments, |_| Ok(()))?;
+    let sizes: Vec<String> = sizes.iter().map(f64::to_string).collect();
+    let sizes = sizes.join(",");
     for template in &mut plan.templates {
-        for (key, values) in [("size", SIZES), ("window", WINDOWS)] {
+        for (key, values) in [("size", sizes.as_str()), ("window", WINDOWS)] {
             template.add_default(key, values)?;
         }
     }

@@ -32,7 +32,7 @@ pub mod workers;
 use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
 use crate::output;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use wirespeed_control::StopFlag;
 use wirespeed_report::render::{self, JsonForm};
 use wirespeed_schema::Run;
@@ -44,15 +44,12 @@ pub fn failure_document(argv: &[OsString], failure: &Failure) {
     if failure.documented {
         return;
     }
-    let asked = |names: &[&str]| {
-        argv.iter()
-            .skip(1)
-            .any(|word| names.iter().any(|name| word == name))
-    };
-    let text = if asked(&["--json", "-J"]) {
+    // What stands behind `--` is said to others.
+    let words = || argv.iter().skip(1).take_while(|word| *word != "--");
+    let text = if words().any(|word| word == "--json" || is_json_letter(word)) {
         let run = Draft::begin(None, false).fail(failure.status(), failure.cause.clone());
         render::json(&run, JsonForm::Pretty)
-    } else if asked(&["--ndjson"]) {
+    } else if words().any(|word| word == "--ndjson") {
         render::event_line(&Event::RunFinished {
             status: failure.status(),
             error: Some(failure.cause.clone()),
@@ -64,6 +61,12 @@ pub fn failure_document(argv: &[OsString], failure: &Failure) {
     if let Ok(text) = text {
         let _ = output::print(&text);
     }
+}
+
+/// Whether a word is `-J`, also behind the letter that takes no value, `-qJ`: behind another one it is a value.
+fn is_json_letter(word: &OsStr) -> bool {
+    let letters = word.to_str().and_then(|word| word.strip_prefix('-'));
+    letters.is_some_and(|letters| letters.trim_start_matches('q').starts_with('J'))
 }
 
 /// Ends of a case that fail its run, the worst first.
@@ -82,17 +85,32 @@ pub fn ended(run: &Run, strict: bool) -> Ended {
         return Ended::badly(worst(run));
     }
     if skipped > 0 && (strict || skipped == total) {
-        let cause = format!("{skipped} of {} cannot run here", counted(total as u64, "case"));
-        return Ended::badly(Failure::failed(
-            cause,
-            "the result gives the reason of each; see `wirespeed list`",
-        ));
+        return Ended::badly(left_out(run, skipped));
     }
     let least = match strict {
         true => Severity::Warning,
         false => Severity::Suspect,
     };
     weighty(run, least).map_or(Ended::OK, Ended::badly)
+}
+
+/// Cases were skipped: for one reason, or several.
+fn left_out(run: &Run, skipped: usize) -> Failure {
+    let cases = run.cases.iter();
+    let mut whys = cases
+        .filter(|case| case.status == CaseStatus::Skipped)
+        .map(|case| (&case.error, &case.remedy));
+    let first = whys.next();
+    let of = format!("{skipped} of {}", counted(run.cases.len() as u64, "case"));
+    match first {
+        Some((Some(why), Some(remedy))) if whys.all(|one| Some(one) == first) => {
+            Failure::failed(format!("{of} skipped: {why}"), remedy.clone())
+        }
+        _ => Failure::failed(
+            format!("{of} cannot run here"),
+            "the result gives the reason of each; see `wirespeed list`",
+        ),
+    }
 }
 
 /// The heaviest remark of at least this weight, as a result that tells nothing.

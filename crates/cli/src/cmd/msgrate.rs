@@ -18,6 +18,7 @@ use wirespeed_schema::units;
 const CLASSIC_ITERATIONS: &str = "4096";
 const CLASSIC_CACHE: &str = "8M";
 const PATTERNS: [&str; 4] = ["single", "pair", "pre-post", "all-start"];
+const RING: &str = "ring";
 const RANKS: u64 = 2;
 const RANKS_MAX: u64 = 1024;
 
@@ -102,10 +103,7 @@ fn plan(arguments: &MsgrateArgs) -> Result<Plan, Failure> {
     if job.is_none() {
         word("procs", &ranks.to_string())?;
     }
-    if case.of("grid").iter().all(|grid| grid == "ring") {
-        let stride = stride(arguments.ranks_per_node.as_deref(), ranks, job)?;
-        word("stride", &stride.to_string())?;
-    }
+    let stride = stride(arguments.ranks_per_node.as_deref(), ranks, job)?;
     if classic && is_left_out("cache_size") && is_left_out("cache_state") {
         word("cache_size", CLASSIC_CACHE)?;
     }
@@ -115,7 +113,38 @@ fn plan(arguments: &MsgrateArgs) -> Result<Plan, Failure> {
     for (parameter, texts) in case.given() {
         template.add(parameter.key, texts)?;
     }
-    Ok(Plan::of(by_cache_size(template)))
+    let by_grid = by_grid(template, stride);
+    let is_ring = |template: &Template| template.axes.contains_key("stride");
+    if arguments.ranks_per_node.is_some() && !by_grid.iter().any(is_ring) {
+        return Err(Failure::usage(
+            "-n says how far neighbours on the ring are, and no ring is measured",
+            "leave -n out, or add ring to --grid",
+        ));
+    }
+    Ok(Plan::of(by_grid.into_iter().flat_map(by_cache_size).collect()))
+}
+
+/// Only on the ring are neighbours a stride apart: the other grids get a template of their own.
+fn by_grid(mut template: Template, stride: u64) -> Vec<Template> {
+    let grids = template.axes.remove("grid");
+    let (ring, other): (Vec<_>, Vec<_>) = grids
+        .unwrap_or_else(|| vec![RING.to_owned()])
+        .into_iter()
+        .partition(|grid| grid == RING);
+    let with = |grids: Vec<String>, stride: Option<u64>| {
+        let mut template = template.clone();
+        template.axes.insert("grid".to_owned(), grids);
+        let stride = stride.map(|stride| vec![stride.to_string()]);
+        template
+            .axes
+            .extend(stride.map(|stride| ("stride".to_owned(), stride)));
+        template
+    };
+    [(ring, Some(stride)), (other, None)]
+        .into_iter()
+        .filter(|(grids, _)| !grids.is_empty())
+        .map(|(grids, stride)| with(grids, stride))
+        .collect()
 }
 
 /// How long a case lasts and what comes before it, where the words leave it to the form.
@@ -282,6 +311,28 @@ mod tests {
             ),
             ("8", "1024", "64M")
         );
+    }
+
+    #[test]
+    fn a_ring_among_grids_is_the_ring_alone() {
+        let alone = parse(&["--ranks", "8", "--grid", "ring", "-n", "1"]).unwrap();
+        let among = parse(&["--ranks", "8", "--grid", "2d,ring,3d", "-n", "1"]).unwrap();
+        let [ring, other] = &among.templates[..] else {
+            panic!("{among:?}");
+        };
+        assert_eq!(*ring, alone.templates[0]);
+        assert_eq!(
+            (&other.axes["grid"][..], other.axes.get("stride")),
+            (&["2d".to_owned(), "3d".to_owned()][..], None)
+        );
+        for words in [
+            &["--grid", "2d", "-n", "1"][..],
+            &["--grid", "ring,2d", "-n", "3"],
+            &["--grid", "2d", "-n", "abc"],
+        ] {
+            let refused = parse(&[&["--ranks", "9"][..], words].concat()).unwrap_err();
+            assert!(refused.cause.starts_with("-n "), "{refused:?}");
+        }
     }
 
     #[test]

@@ -6,11 +6,23 @@ use crate::errors::Failure;
 use crate::experiment::Prepared;
 use crate::request;
 use crate::typed;
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Parser};
 use std::ffi::OsString;
 use wirespeed::{Machine, Registry};
 use wirespeed_schema::plan::{Axis, Plan, expand, parameter};
+
+/// Options that hold for the whole program, by their ids.
+const OF_PROGRAM: [(&str, &str); 7] = [
+    ("color", "--color"),
+    ("include_host_name", "--include-host-name"),
+    ("mpi", "--mpi"),
+    ("mpi_threads", "--mpi-threads"),
+    ("mpi_threads_per_process", "--mpi-threads-per-process"),
+    ("quiet", "--quiet"),
+    ("remarks", "--remarks"),
+];
 
 /// Whether words for `wirespeed run` name a test, and are not options alone. Words that are wrong otherwise are taken to
 /// name one: what is wrong with them is said where they are read.
@@ -32,21 +44,25 @@ fn argv(words: &[String]) -> Vec<OsString> {
 /// Words for `wirespeed run` as they stand behind the `--` of another verb, which must name a test and no option of the verb's.
 pub fn parsed(words: &[String]) -> Result<Box<RunArgs>, Failure> {
     let argv = argv(words);
-    let parsed = Cli::try_parse_from(&argv).map_err(|error| match lacks_test(&error) {
+    let parsed = typed::read(&argv).map_err(|error| match lacks_test(&error) {
         true => Failure::usage(
             "no test is named behind the `--`",
             "name it before its options: -- latency --via shm",
         ),
         false => typed::of_words(error, &argv),
     });
-    let Verb::Run(run) = parsed?.verb else {
+    let (cli, typed) = parsed?;
+    let Verb::Run(run) = cli.verb else {
         return Err(Failure::usage(
             "after `--` stands what `wirespeed run` takes",
             "see `wirespeed run --help`",
         ));
     };
     own_options(&run)?;
-    Ok(run)
+    match of_program(&typed) {
+        Some(option) => Err(not_in_words(option)),
+        None => Ok(run),
+    }
 }
 
 /// The plan that words for `wirespeed run` mean; options that belong to the verb itself are refused.
@@ -74,6 +90,14 @@ fn own_options(run: &RunArgs) -> Result<(), Failure> {
         Some(name) => Err(not_in_words(name)),
         None => Ok(()),
     }
+}
+
+/// The first that was typed of the options that hold for the whole program. A variable of the environment holds for it, too.
+fn of_program(typed: &ArgMatches) -> Option<&'static str> {
+    let words = typed.subcommand_matches("run")?;
+    let is_typed = |id: &&clap::Id| words.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+    let mut typed = words.ids().filter(is_typed);
+    typed.find_map(|id| Some(OF_PROGRAM.iter().find(|(name, _)| id == name)?.1))
 }
 
 fn not_in_words(option: &str) -> Failure {

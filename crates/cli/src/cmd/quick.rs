@@ -146,15 +146,20 @@ fn destinations(asked: &OutputArgs) -> (OutputArgs, Option<PathBuf>) {
         // The default file does not take the table's place.
         destinations.quiet = false;
     }
-    let written = destinations.output.first().cloned();
+    let written = destinations.output.iter().find(|path| is_json(path));
+    let written = written.or(destinations.output.first()).cloned();
     (destinations, written)
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "json")
 }
 
 fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> QuickSection {
     let mut next = Vec::new();
     if let Some(path) = written {
         let shown = file::shown(path);
-        next.push(match path.extension().is_some_and(|ending| ending == "json") {
+        next.push(match is_json(path) {
             true => format!("Plots, and all remarks with remedies: wirespeed report {shown}"),
             false => format!("The whole result is in {shown}."),
         });
@@ -165,6 +170,19 @@ fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> QuickSect
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn people_are_told_of_the_file_that_is_read_back() {
+        let told = |names: &[&str]| {
+            let asked = OutputArgs {
+                output: names.iter().map(PathBuf::from).collect(),
+                ..OutputArgs::default()
+            };
+            destinations(&asked).1
+        };
+        assert_eq!(told(&["a.csv", "b.json"]), Some("b.json".into()));
+        assert_eq!(told(&["a.csv", "b.md"]), Some("a.csv".into()));
+    }
 
     #[test]
     fn strange_roads_and_budgets_are_refused() {

@@ -6,7 +6,7 @@ use crate::args::{ColorChoice, RunArgs};
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Prepared, Ranks};
 use crate::group::{Groups, Reach};
-use crate::request;
+use crate::{request, same};
 use wirespeed::Machine;
 use wirespeed::{MeasureError, Registry};
 use wirespeed_schema::Case;
@@ -14,6 +14,7 @@ use wirespeed_schema::plan::{PlannedCase, expand};
 
 /// Measure what the arguments ask for.
 pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    same::plan_apart(arguments, &arguments.output.output)?;
     let mut plan = request::plan(arguments)?;
     let how = How::of(&arguments.experiment, (&mut plan, 1), (&arguments.output, color))?;
     let reach = Reach::of(&arguments.far)?;

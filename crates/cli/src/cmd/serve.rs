@@ -93,10 +93,26 @@ pub fn listen(words: &[String]) -> Result<Listen, Failure> {
     match words {
         [word] if word == "loopback" => Ok(Listen::Loopback),
         [word] if word == "all" => Ok(Listen::Everywhere),
+        words if words.iter().any(|word| word == "all") => Err(alone(words, "all".to_owned())),
+        words if words.iter().any(|word| word == "loopback") => {
+            let mut addresses = words.to_vec();
+            addresses
+                .iter_mut()
+                .filter(|word| *word == "loopback")
+                .for_each(|word| *word = "127.0.0.1".to_owned());
+            Err(alone(words, addresses.join(",")))
+        }
         addresses => Ok(Listen::Addresses(
             addresses.iter().map(address).collect::<Result<_, _>>()?,
         )),
     }
+}
+
+fn alone(words: &[String], instead: String) -> Failure {
+    Failure::usage(
+        format!("--listen {}: loopback and all stand alone", words.join(",")),
+        format!("write --listen {instead}"),
+    )
 }
 
 fn limits(arguments: &ServeArgs) -> Result<ServerLimits, Failure> {

@@ -7,12 +7,13 @@ use crate::args::{ColorChoice, Over, SweepArgs};
 use crate::errors::{Ended, Failure};
 use crate::experiment::{Found, How, Points, Ranks};
 use crate::group::{Groups, Reach};
+use crate::stderr;
 use wirespeed::Registry;
 use wirespeed_report::curve::section::{Probe, SweepSection};
 use wirespeed_report::curve::{self, SizePoint, WindowPoint};
 use wirespeed_report::stats::{LEVEL, paired_shift, summarize};
 use wirespeed_report::thresholds::REACHED_SHARE;
-use wirespeed_schema::plan::Plan;
+use wirespeed_schema::plan::{Plan, canonical_test, takes};
 use wirespeed_schema::run::Repetition;
 use wirespeed_schema::units;
 
@@ -41,13 +42,10 @@ pub fn sweep(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
         (&mut plan, REPEATS),
         (&arguments.output, color),
     )?;
-    let grid = within(
-        values(&plan, key, grid)?,
-        given(&plan, key).is_empty(),
-        arguments.points as usize,
-    )?;
     let machine = crate::job::machine(registry);
     let at = |value: f64| prepared((registry, &machine), &plan, (key, value));
+    varies(&plan, key)?;
+    let grid = first_grid(&plan, (key, grid), arguments, |value| at(value).map(drop))?;
     if arguments.experiment.dry_run {
         let cases: Result<_, Failure> = grid.iter().map(|value| at(*value)).collect();
         return dry_run::show(&plan, how.listed(cases?)?, arguments.output.json);
@@ -87,6 +85,64 @@ fn values(plan: &Plan, key: &str, usual: &str) -> Result<Vec<f64>, Failure> {
     grid.sort_by(f64::total_cmp);
     grid.dedup();
     Ok(grid)
+}
+
+/// The values at which a curve is measured first.
+pub fn first_grid(
+    plan: &Plan,
+    (key, usual): (&str, &str),
+    arguments: &SweepArgs,
+    check: impl Fn(f64) -> Result<(), Failure>,
+) -> Result<Vec<f64>, Failure> {
+    let is_usual = given(plan, key).is_empty();
+    let mut grid = values(plan, key, usual)?;
+    if is_usual {
+        grid = possible(grid, key, check)?;
+    }
+    within(grid, is_usual, arguments.points as usize)
+}
+
+/// Those of the usual values that the test can have.
+fn possible(
+    mut grid: Vec<f64>,
+    key: &str,
+    check: impl Fn(f64) -> Result<(), Failure>,
+) -> Result<Vec<f64>, Failure> {
+    let (all, mut refused) = (grid.len(), None);
+    grid.retain(|value| match check(*value) {
+        Ok(()) => true,
+        Err(failure) => {
+            refused = Some(failure);
+            false
+        }
+    });
+    match (grid.len(), refused) {
+        (0, Some(failure)) => Err(failure),
+        (1, Some(failure)) => Err(Failure::usage(
+            failure.cause,
+            format!("name at least two values with --{key} behind the `--`"),
+        )),
+        (left, refused) => {
+            if let Some(failure) = refused {
+                let out = units::counted((all - left) as u64, "usual value");
+                stderr::say(&format!("note: without {out}: {}", failure.cause));
+            }
+            Ok(grid)
+        }
+    }
+}
+
+/// Errors where the test has nothing that could vary.
+fn varies(plan: &Plan, key: &str) -> Result<(), Failure> {
+    let named = given(plan, "test");
+    let mut tests = named.iter().filter_map(|test| canonical_test(test).ok());
+    match tests.find(|test| key == "window" && !takes(test, key)) {
+        Some(test) => Err(Failure::usage(
+            format!("--over window: {test} has no window"),
+            "name a stream such as am_bw",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// The grid with at most `most` points: the usual one has fewer, both ends among them; one that was named is refused.

@@ -74,6 +74,14 @@ impl How {
                 time: until.time.or(time),
                 ..until
             });
+        } else if words.until_time.is_some() {
+            let Some(until) = &mut plan.until else {
+                return Err(Failure::usage(
+                    "--until-time limits --until, which is not given",
+                    "add a goal such as --until p50:2%, or leave --until-time out",
+                ));
+            };
+            until.time.clone_from(&words.until_time);
         }
         plan.repeats = repeats.unwrap_or(plan.repeats);
         fill(words, plan)?;
@@ -173,6 +181,7 @@ impl ExperimentArgs {
         let given = [
             ("--repeats", self.repeats.is_some()),
             ("--until", self.until.is_some()),
+            ("--until-time", self.until_time.is_some()),
             ("--seed", self.seed.is_some()),
             ("--interference", !self.interference.is_empty()),
             ("--dry-run", self.dry_run),
@@ -217,6 +226,7 @@ mod tests {
             &["--repeats", "x"],
             &["--until", "p50"],
             &["--until", "p50:2%", "--until-time", "5"],
+            &["--until-time", "5s"],
             &["--interference=disk"],
             &["--live", "--quiet"],
             &["--cpus", ""],

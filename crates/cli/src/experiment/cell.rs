@@ -134,6 +134,10 @@ impl Cell {
         if let Some(case) = measured.case {
             self.planned.case = case;
         }
+        if measured.repetition.is_none() && measured.failure.is_none() {
+            // Nothing was measured, which unsays no failure of an earlier run.
+            return false;
+        }
         self.repetitions.extend(measured.repetition);
         let refused = measured.failure.as_ref().is_some_and(|f| f.code == exit::REFUSED);
         // What an interruption breaks off is no failure of the case.

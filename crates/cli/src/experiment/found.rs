@@ -16,6 +16,8 @@ pub struct Found {
     pub results: Vec<CaseResult>,
     /// For each of the results, the subject that it belongs to.
     pub subjects: Vec<usize>,
+    /// For each of the results, the cell that it is of.
+    pub cells: Vec<usize>,
     /// What loads did, where there are any.
     pub interference: Option<Interference>,
     /// Why it ended before its time, where not by the user's wish.
@@ -52,12 +54,13 @@ impl Found {
         for (number, subject) in subjects.iter().enumerate() {
             subject.cells.iter().for_each(|cell| owners[*cell] = number);
         }
-        let known = owners.into_iter().zip(cells);
-        let known = known.filter_map(|(subject, cell)| Some((subject, cell.result?)));
-        let (subjects, results) = known.unzip();
+        let known = owners.into_iter().zip(cells).enumerate();
+        let known = known.filter_map(|(number, (subject, cell))| Some((subject, number, cell.result?)));
+        let (subjects, cells, results) = known.collect();
         Found {
             results,
             subjects,
+            cells,
             interference,
             failure,
             stopped: stop.is_requested(),
@@ -71,6 +74,7 @@ impl Found {
         Found {
             results: Vec::new(),
             subjects: Vec::new(),
+            cells: Vec::new(),
             interference: None,
             failure: Some(failure),
             stopped: false,
@@ -82,9 +86,12 @@ impl Found {
     /// The results by rising `key` of their subjects.
     #[must_use]
     pub fn sorted_by(mut self, key: impl Fn(usize) -> f64) -> Self {
-        let mut both: Vec<_> = self.subjects.into_iter().zip(self.results).collect();
-        both.order_by(|(a, _), (b, _)| key(*a).total_cmp(&key(*b)));
-        (self.subjects, self.results) = both.into_iter().unzip();
+        let of = self.subjects.into_iter().zip(self.cells);
+        let mut all: Vec<_> = of.zip(self.results).collect();
+        all.order_by(|((a, _), _), ((b, _), _)| key(*a).total_cmp(&key(*b)));
+        let (of, results): (Vec<_>, _) = all.into_iter().unzip();
+        self.results = results;
+        (self.subjects, self.cells) = of.into_iter().unzip();
         self
     }
 

@@ -161,12 +161,21 @@ impl<'a> Experiment<'a> {
 
     /// All runs of a case without load so far; none of one that failed.
     pub fn repetitions(&self, subject: usize) -> &[Repetition] {
-        let cells = self.subjects[subject].cells.iter();
-        let off = cells
-            .map(|cell| &self.cells[*cell])
-            .find(|cell| cell.loaded.is_none());
-        let well = off.filter(|cell| cell.failure.is_none());
+        let well = self.off(subject).filter(|cell| cell.failure.is_none());
         well.map_or(&[], |cell| &cell.repetitions)
+    }
+
+    /// The same, with the runs before one that failed.
+    pub fn good_runs(&self, subject: usize) -> impl Iterator<Item = &Repetition> {
+        let runs = self.off(subject).map_or(&[][..], |cell| &cell.repetitions);
+        let is_good = |run: &&Repetition| run.outcomes.iter().all(|outcome| outcome.error.is_none());
+        runs.iter().filter(is_good)
+    }
+
+    fn off(&self, subject: usize) -> Option<&Cell> {
+        let mut cells = self.subjects[subject].cells.iter();
+        let off = cells.find(|cell| self.cells[**cell].loaded.is_none());
+        off.map(|cell| &self.cells[*cell])
     }
 
     /// Whether nothing further will be measured.

@@ -47,7 +47,7 @@ impl<'a> Points<'a> {
     fn subjects(&mut self, values: &[f64]) -> Result<Vec<usize>, Failure> {
         let mut subjects = Vec::with_capacity(values.len());
         for value in values {
-            subjects.push(match self.values.iter().position(|known| known == value) {
+            subjects.push(match self.known(*value) {
                 Some(subject) => subject,
                 None => {
                     self.values.push(*value);
@@ -60,13 +60,24 @@ impl<'a> Points<'a> {
 
     /// All runs of a point so far; none of one that failed.
     pub fn repetitions(&self, value: f64) -> &[Repetition] {
-        let subject = self.values.iter().position(|known| *known == value);
-        subject.map_or(&[], |subject| self.experiment.repetitions(subject))
+        self.known(value)
+            .map_or(&[], |subject| self.experiment.repetitions(subject))
     }
 
     /// One figure of all runs of a point so far.
     pub fn figures(&self, value: f64, figure: impl Fn(&Repetition) -> Option<f64>) -> Vec<f64> {
         self.repetitions(value).iter().filter_map(figure).collect()
+    }
+
+    /// The highest figure of the good runs of a point so far, whatever failed after them.
+    pub fn most(&self, value: f64, figure: impl Fn(&Repetition) -> Option<f64>) -> Option<f64> {
+        let figures = self.experiment.good_runs(self.known(value)?).filter_map(figure);
+        figures.reduce(f64::max)
+    }
+
+    /// The subject of a value that was measured.
+    fn known(&self, value: f64) -> Option<usize> {
+        self.values.iter().position(|known| *known == value)
     }
 
     /// Whether nothing further will be measured.

@@ -22,6 +22,8 @@ struct Fake {
     did: Vec<Did>,
     /// Cells that fail, and in which round.
     fails: BTreeMap<usize, u32>,
+    /// A run that is left out.
+    left_out: Option<(usize, u32)>,
     /// A run that is the last of all.
     last: Option<(usize, u32)>,
     /// A round that cannot begin.
@@ -50,6 +52,9 @@ impl Runner for Fake {
             && runs >= *after
         {
             stop.request();
+        }
+        if self.left_out == Some((visit.cell, visit.round)) {
+            return Measured::default();
         }
         let fails = self.fails.get(&visit.cell) == Some(&visit.round);
         let is_last = self.last == Some((visit.cell, visit.round));
@@ -165,6 +170,7 @@ fn arms_and_loads_of_a_case_follow_each_other() {
     let (found, did) = ran(how("2", loads), Fake::default(), vec![cases(2), cases(2)]);
     // A's cases, each with its load behind it, then B's.
     assert_eq!(found.subjects, [0, 0, 1, 1, 0, 0, 1, 1]);
+    assert_eq!(found.cells, [0, 1, 2, 3, 4, 5, 6, 7]);
     let runs = runs(&did);
     assert_eq!(runs.len(), 16);
     for block in runs.chunks(4) {
@@ -197,6 +203,23 @@ fn a_failure_ends_its_case_alone_and_of_pairs_both_halves() {
     paired.paired = true;
     let (_, did) = ran(paired, fails(), vec![cases(1), cases(1)]);
     assert!(count(&did, 1) == 2 && count(&did, 0) <= 2, "{did:?}");
+}
+
+#[test]
+fn a_failure_stands_where_nothing_was_measured_since() {
+    let (_dir, mut output) = output();
+    let mut fake = Fake {
+        fails: BTreeMap::from([(0, 0)]),
+        left_out: Some((0, 1)),
+        ..Fake::default()
+    };
+    let how = how("2", ExperimentArgs::default());
+    let experiment = Experiment::new(how, &mut fake, &mut output, &StopFlag::new());
+    let mut experiment = experiment.with(vec![cases(1)]).unwrap();
+    experiment.measure(&[0]).unwrap();
+    let found = experiment.finish().unwrap();
+    let told: Vec<_> = found.results.iter().map(|result| result.status).collect();
+    assert_eq!(told, [CaseStatus::Failed]);
 }
 
 #[test]
@@ -322,6 +345,22 @@ fn a_budget_shortens_cases_and_skips_what_has_no_time() {
 }
 
 #[test]
+fn the_most_is_known_although_a_later_run_failed() {
+    let (_dir, mut output) = output();
+    let mut fake = Fake {
+        fails: BTreeMap::from([(0, 1)]),
+        ..Fake::default()
+    };
+    let how = how("2", ExperimentArgs::default());
+    let experiment = Experiment::new(how, &mut fake, &mut output, &StopFlag::new());
+    let mut points = Points::new(experiment, |_| Ok(cases(1).swap_remove(0)));
+    points.measure(&[1.0]).unwrap();
+    let p50 = |run: &Repetition| Some(run.metrics.get("rtt_p50_ns")?.value.get());
+    assert!(points.figures(1.0, p50).is_empty());
+    assert_eq!(points.most(1.0, p50), Some(100.0));
+}
+
+#[test]
 fn points_are_added_while_it_goes_on_and_published_by_value() {
     let (_dir, mut output) = output();
     let mut fake = Fake::default();
@@ -345,7 +384,12 @@ fn points_are_added_while_it_goes_on_and_published_by_value() {
     );
     let indices: Vec<u32> = points.repetitions(3.0).iter().map(|run| run.index).collect();
     assert_eq!(indices, [0, 1, 2, 3, 4, 5], "a run's number is never given twice");
+    let p50 = |run: &Repetition| Some(run.metrics.get("rtt_p50_ns")?.value.get());
+    assert_eq!(points.most(1.0, p50), Some(100.0));
+    assert_eq!(points.most(0.0, p50), None, "never measured");
     let found = points.finish().unwrap();
+    // The cell of 3.0 was the first to be measured.
+    assert_eq!(found.cells, [1, 2, 0]);
     let sizes: Vec<u64> = found
         .results
         .iter()

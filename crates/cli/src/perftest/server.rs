@@ -4,7 +4,7 @@
 use super::case::test_of;
 use super::numbers::{self, cpu_list, cpus_asked};
 use super::ucx;
-use crate::args::PerftestArgs;
+use crate::args::{PerftestArgs, TestArgs};
 use crate::cmd::serve::listen;
 use crate::cmd::serve::secrets;
 use crate::cmd::stop_on_signals;
@@ -24,6 +24,12 @@ const RULE: &str = "+-----------------------------------------------------------
 
 /// Serve until the client has left, or until stopped.
 pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
+    if let Some(option) = of_client(arguments) {
+        return Err(Failure::usage(
+            format!("{option}: without SERVER this is the server, and the client has the result"),
+            "give it to the client, or name the server here",
+        ));
+    }
     for (_, options) in arguments.test.unrolled()? {
         if options.test.is_some() {
             test_of(&options)?;
@@ -102,22 +108,7 @@ fn log() -> Log {
 
 /// What the client sends holds for both ends; words of the same kind here change nothing.
 fn note_ignored(arguments: &PerftestArgs) {
-    let test = &arguments.test;
-    let given = [
-        (test.test.is_some(), "-t"),
-        (test.transport.is_some(), "-x"),
-        (test.device.is_some(), "-d"),
-        (test.layout.is_some(), "-D"),
-        (test.size.is_some(), "-s"),
-        (test.iters.is_some(), "-n"),
-        (test.threads.is_some(), "-T"),
-        (!arguments.batch.is_empty(), "-b"),
-    ];
-    let letters: Vec<&str> = given
-        .iter()
-        .filter(|(given, _)| *given)
-        .map(|(_, letter)| *letter)
-        .collect();
+    let letters = ignored(arguments);
     if !letters.is_empty() {
         tell(&format!(
             "note: the client's {} hold, not those given here",
@@ -126,7 +117,100 @@ fn note_ignored(arguments: &PerftestArgs) {
     }
 }
 
+fn ignored(arguments: &PerftestArgs) -> Vec<&'static str> {
+    let test = &arguments.test;
+    let batch = [(!arguments.batch.is_empty(), "-b")];
+    let given = [&letters_of_shape(test)[..], &letters_of_ucx(test), &batch].concat();
+    let given = given.into_iter().filter(|(given, _)| *given);
+    given.map(|(_, letter)| letter).collect()
+}
+
+/// What a test is.
+fn letters_of_shape(test: &TestArgs) -> [(bool, &'static str); 15] {
+    [
+        (test.test.is_some(), "-t"),
+        (test.transport.is_some(), "-x"),
+        (test.device.is_some(), "-d"),
+        (test.layout.is_some(), "-D"),
+        (test.size.is_some(), "-s"),
+        (test.iters.is_some(), "-n"),
+        (test.warmup.is_some(), "-w"),
+        (test.window.is_some(), "-W"),
+        (test.outstanding.is_some(), "-O"),
+        (test.header.is_some(), "-H"),
+        (test.percentile.is_some(), "-R"),
+        (test.threads.is_some(), "-T"),
+        (test.wait.is_some(), "-E"),
+        (test.check, "-V"),
+        (test.one_sided, "-o"),
+    ]
+}
+
+/// What only UCX knows.
+fn letters_of_ucx(test: &TestArgs) -> [(bool, &'static str); 16] {
+    [
+        (test.stride.is_some(), "-i"),
+        (test.nonblock, "-B"),
+        (test.async_mode.is_some(), "-A"),
+        (test.thread_mode.is_some(), "-M"),
+        (test.wildcard, "-C"),
+        (test.unexpected, "-U"),
+        (test.stream_recv.is_some(), "-r"),
+        (test.error_mode.is_some(), "-e"),
+        (test.preregistered, "-z"),
+        (test.wakeup, "-I"),
+        (test.receive_copy, "-y"),
+        (test.memory.is_some(), "-m"),
+        (test.gpu_devices.is_some(), "-a"),
+        (test.gpu_level.is_some(), "-L"),
+        (test.gpu_completions.is_some(), "-F"),
+        (test.gpu_channel.is_some(), "-Y"),
+    ]
+}
+
+/// An option that would change the result, which a server does not have.
+fn of_client(arguments: &PerftestArgs) -> Option<&'static str> {
+    let (output, experiment) = (&arguments.output, &arguments.experiment);
+    let given = [
+        ("--output", !output.output.is_empty()),
+        ("--json", output.json),
+        ("--ndjson", output.ndjson),
+        ("--csv", output.csv),
+        ("--live", experiment.live),
+    ];
+    let given = given.iter().find(|(_, given)| *given);
+    given.map(|(name, _)| *name).or(experiment.given())
+}
+
 /// A line on stderr.
 pub fn tell(line: &str) {
     stderr::say(line);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Verb};
+    use clap::{Args as _, Command, Parser as _};
+
+    /// A letter of a test that a server does not look at is noted; -l, -q and -S are no matter of the client's.
+    #[test]
+    fn whatever_a_server_ignores_it_notes() {
+        let tests = TestArgs::augment_args(Command::new("test"));
+        let letters: Vec<char> = tests
+            .get_arguments()
+            .filter_map(|option| option.get_short())
+            .collect();
+        assert!(letters.len() > 30, "{letters:?}");
+        for letter in letters.into_iter().filter(|letter| !"lqS".contains(*letter)) {
+            let (bare, with_value) = (format!("-{letter}"), format!("-{letter}=1"));
+            let parsed =
+                [&bare, &with_value].map(|word| Cli::try_parse_from(["wirespeed", "perftest", word]));
+            let parsed = parsed.into_iter().flatten().next().unwrap();
+            let Verb::Perftest(arguments) = parsed.verb else {
+                panic!("a verb of its own");
+            };
+            assert_eq!(ignored(&arguments), [bare.as_str()]);
+        }
+    }
 }

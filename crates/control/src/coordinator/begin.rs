@@ -244,7 +244,7 @@ impl Drive<'_> {
                 far.stage = Stage::Queued;
                 self.started = Instant::now();
                 if self.asking == Asking::InTurn {
-                    let server = far.address();
+                    let server = far.address().to_owned();
                     (self.events)(GroupEvent::Queued {
                         server,
                         ahead,

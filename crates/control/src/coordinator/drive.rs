@@ -210,6 +210,7 @@ impl<'a> Drive<'a> {
                 self.machine.outcome(self.group.now(), report.rank, *report);
             }
             ServerHeard::Outcome(_) => {}
+            ServerHeard::Part => self.machine.part(self.group.now()),
             ServerHeard::Closed(why) => self.server_closed(number, &why),
         }
     }
@@ -228,6 +229,7 @@ impl<'a> Drive<'a> {
         match message {
             SessionMessage::Rank { rank, message } if far.ranks.contains(&rank) => {
                 if let RankMessage::Gone { reason } = &message {
+                    let reason = reason.clone();
                     (self.events)(GroupEvent::RankLost { rank, reason });
                 }
                 self.machine.message(now, rank, message);
@@ -290,7 +292,8 @@ impl<'a> Drive<'a> {
     }
 
     pub(super) fn lost(&mut self, rank: u32, reason: &str) {
-        (self.events)(GroupEvent::RankLost { rank, reason });
+        let told = reason.to_owned();
+        (self.events)(GroupEvent::RankLost { rank, reason: told });
         self.machine.gone(self.group.now(), rank, reason);
     }
 
@@ -299,10 +302,10 @@ impl<'a> Drive<'a> {
         for action in self.machine.take_actions() {
             match action {
                 Action::Send { rank, message } => self.send(rank, message),
-                Action::Interval { rank, interval } => (self.events)(GroupEvent::Interval {
-                    rank,
-                    interval: &interval,
-                }),
+                Action::Interval { rank, interval } => {
+                    let interval = Box::new(interval);
+                    (self.events)(GroupEvent::Interval { rank, interval });
+                }
                 Action::FirstBarrier => self.setup = Some(self.started.elapsed()),
                 Action::Abandon { rank } => {
                     if let Some(set) = &mut self.group.local {

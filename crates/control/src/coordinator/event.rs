@@ -5,26 +5,29 @@ use crate::client::ServerHeard;
 use crate::error::ControlError;
 use crate::launch::local::Heard;
 use crate::session::group::{Blamed, Failure};
+use std::io;
+use std::panic::resume_unwind;
+use std::sync::mpsc;
 use wirespeed_schema::message::{FailureClass, ServerLimits};
 use wirespeed_schema::outcome::{Interval, Outcome};
 
-/// What happens to a group, in the coordinator's thread.
+/// What happens to a group.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum GroupEvent<'a> {
+pub enum GroupEvent {
     /// A server is there; these are its limits.
     Connected {
         /// The server, as the caller named it.
-        server: &'a str,
+        server: String,
         /// Its build.
-        build: &'a str,
+        build: String,
         /// Its limits.
-        limits: &'a ServerLimits,
+        limits: Box<ServerLimits>,
     },
     /// A server measures others first.
     Queued {
         /// The server, as the caller named it.
-        server: &'a str,
+        server: String,
         /// Sessions ahead.
         ahead: u32,
         /// Time that will pass at least, where known.
@@ -37,7 +40,7 @@ pub enum GroupEvent<'a> {
         /// The rank.
         rank: u32,
         /// The slice.
-        interval: &'a Interval,
+        interval: Box<Interval>,
     },
     /// The ranks are asked to end in order.
     Stopping,
@@ -46,7 +49,7 @@ pub enum GroupEvent<'a> {
         /// The rank.
         rank: u32,
         /// How it ended.
-        reason: &'a str,
+        reason: String,
     },
 }
 
@@ -91,6 +94,24 @@ impl GroupResult {
             overlapping_sessions: 0,
         }
     }
+}
+
+/// Do `run` in a thread of its own, and what it tells to `events` in this one: whoever writes to a terminal that takes
+/// nothing must keep no rank or server waiting, nor the user's wish to stop. Nothing comes of it where there is no thread to be had.
+pub(super) fn apart<T: Send>(
+    events: &mut dyn FnMut(GroupEvent),
+    run: impl FnOnce(&mut dyn FnMut(GroupEvent)) -> T + Send,
+) -> io::Result<T> {
+    let (told, heard) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let running = std::thread::Builder::new().name("coordinator".into());
+        let running = running.spawn_scoped(scope, move || {
+            // Who listens stays to the end.
+            run(&mut |event| drop(told.send(event)))
+        })?;
+        heard.into_iter().for_each(events);
+        Ok(running.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
 }
 
 /// What reaches the coordinator's channel.

@@ -97,24 +97,38 @@ impl Group {
         self.servers.assign(ranks);
     }
 
-    /// Run `case` to its end. Never hangs: a rank that does not end is given up after the times of [`crate::Timing`].
+    /// Run `case` to its end. Never hangs: a rank that does not end is given up after the times of [`crate::Timing`], however
+    /// long `events` takes, which is called in this thread.
     pub fn run(&mut self, case: &Case, events: &mut dyn FnMut(GroupEvent), stop: &StopFlag) -> GroupResult {
-        let options = &self.options;
-        let service = match &self.spec {
-            GroupSpec::Threads => Some(None),
-            GroupSpec::Service(service) => Some(Some(service)),
-            _ => None,
+        let size = case.ranks.len();
+        let result = event::apart(events, |events| self.run_here(case, events, stop));
+        let no_thread = |source| ControlError::Launch {
+            program: "a thread".into(),
+            source,
         };
-        if let Some(service) = service {
-            let around = threads::Around {
-                timing: options.timing,
-                bind_address: options.bind_address,
-                service,
-            };
-            return threads::run(case, &self.registry, &around, events, stop);
-        }
-        let result = drive::run(self, case, events, stop);
-        result.unwrap_or_else(|error| GroupResult::failed(case.ranks.len(), &error))
+        result
+            .map_err(no_thread)
+            .flatten()
+            .unwrap_or_else(|error| GroupResult::failed(size, &error))
+    }
+
+    fn run_here(
+        &mut self,
+        case: &Case,
+        events: &mut dyn FnMut(GroupEvent),
+        stop: &StopFlag,
+    ) -> Result<GroupResult, ControlError> {
+        let service = match &self.spec {
+            GroupSpec::Threads => None,
+            GroupSpec::Service(service) => Some(service),
+            _ => return drive::run(self, case, events, stop),
+        };
+        let around = threads::Around {
+            timing: self.options.timing,
+            bind_address: self.options.bind_address,
+            service,
+        };
+        Ok(threads::run(case, &self.registry, &around, events, stop))
     }
 
     /// Tell the servers that nothing will be run and why; they say so, too.

@@ -254,7 +254,7 @@ impl Servers {
     /// server may wait for a later one, and never the other way round, so that no two wait for each other.
     pub(super) fn in_turn(&self) -> Vec<usize> {
         let mut numbers: Vec<usize> = self.of_run().map(|(number, _)| number).collect();
-        numbers.order_by_key(|number| self.all[*number].session.as_ref().map(Server::peer));
+        numbers.order_by_key(|number| self.all[*number].session.as_ref().map(Server::place));
         numbers
     }
 
@@ -335,9 +335,9 @@ impl Servers {
                     }
                     let far = &mut self.all[number];
                     events(GroupEvent::Connected {
-                        server: &far.spec.address,
-                        build: session.build(),
-                        limits: session.limits(),
+                        server: far.spec.address.clone(),
+                        build: session.build().to_owned(),
+                        limits: Box::new(session.limits().clone()),
                     });
                     far.session = Some(session);
                 }

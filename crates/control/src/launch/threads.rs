@@ -22,7 +22,7 @@ use wirespeed_schema::outcome::{Interval, Outcome, StopReason};
 const NOTHING_DUE: Duration = Duration::from_secs(3600);
 
 enum Said {
-    Interval(u32, Interval),
+    Interval(u32, Box<Interval>),
     Ended(u32, Result<Box<Outcome>, Failure>),
     Stop,
 }
@@ -140,10 +140,7 @@ fn wait_for_all(
     while verdict.running > 0 {
         let wait = deadline.map_or(NOTHING_DUE, |d| d.saturating_duration_since(Instant::now()));
         match rx.recv_timeout(wait) {
-            Ok(Said::Interval(rank, interval)) => events(GroupEvent::Interval {
-                rank,
-                interval: &interval,
-            }),
+            Ok(Said::Interval(rank, interval)) => events(GroupEvent::Interval { rank, interval }),
             Ok(Said::Ended(rank, ended)) => verdict.end(rank, ended, cancel),
             Ok(Said::Stop) if stop.level() == StopLevel::Immediate => {
                 cancel.cancel(CancelReason::Interrupted);
@@ -237,7 +234,7 @@ fn start_thread(
         .name(format!("rank {rank}"))
         .spawn(move || {
             let mut report = |interval: &Interval| {
-                let _ = tx.send(Said::Interval(rank, interval.clone()));
+                let _ = tx.send(Said::Interval(rank, Box::new(interval.clone())));
             };
             let measuring = || wirespeed::measure(&case, &registry, &bootstrap, &mut report);
             let result = std::panic::catch_unwind(AssertUnwindSafe(measuring));

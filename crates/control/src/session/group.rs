@@ -46,12 +46,13 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure without a remedy.
+    /// A failure with the remedy that its class has, if any.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
+        let smaller = "ask for smaller messages, fewer of them at once, or fewer ranks";
         Failure {
             class,
             message: message.into(),
-            remedy: None,
+            remedy: (class == FailureClass::Memory).then(|| smaller.to_owned()),
         }
     }
 }
@@ -74,12 +75,17 @@ enum Phase {
     Cancelled { until: Duration },
 }
 
+/// Times of grace that a cancelled run has at most, whatever still comes.
+const PATIENCE: u32 = 5;
+
 /// The run. Feed it; perform the actions; until [`GroupMachine::is_over`].
 #[derive(Debug)]
 pub struct GroupMachine {
     run: u64,
     timing: Timing,
     phase: Phase,
+    /// When a cancelled run ends, whatever still comes.
+    given_up: Duration,
     meeting: Meeting,
     setup_done: bool,
     ended: Vec<bool>,
@@ -101,6 +107,7 @@ impl GroupMachine {
             run,
             timing,
             phase: Phase::Running,
+            given_up: Duration::ZERO,
             meeting: Meeting::new(size),
             setup_done: false,
             ended: vec![false; size],
@@ -250,7 +257,13 @@ impl GroupMachine {
                 self.tell_all(&RankMessage::StopRequest { run: self.run });
             }
             Phase::Stopping { .. } => self.cancel(now, CancelCause::Interrupted),
-            Phase::Cancelled { .. } => {}
+            // Nobody waits for parts any more.
+            Phase::Cancelled { until } => {
+                self.given_up = self.given_up.min(now + self.timing.grace);
+                self.phase = Phase::Cancelled {
+                    until: until.min(self.given_up),
+                };
+            }
         }
     }
 
@@ -262,7 +275,15 @@ impl GroupMachine {
         self.phase = Phase::Cancelled {
             until: now + self.timing.grace,
         };
+        self.given_up = now + self.timing.grace * PATIENCE;
         self.tell_all(&RankMessage::Cancel { run: self.run, cause });
+    }
+
+    /// A part of an outcome has come: its end is worth waiting for, within bounds.
+    pub fn part(&mut self, now: Duration) {
+        if let Phase::Cancelled { until } = &mut self.phase {
+            *until = (*until).max((now + self.timing.grace).min(self.given_up));
+        }
     }
 
     /// Time has passed.

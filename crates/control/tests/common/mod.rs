@@ -7,7 +7,7 @@ use wirespeed::transport::cancel::CancelReason;
 use wirespeed::transport::null::Null;
 use wirespeed::transport::registry::{Entry, Report};
 use wirespeed::transport::{Limits, SizeLimit};
-use wirespeed::{Bootstrap, Registry};
+use wirespeed::{Bootstrap, Cancel, Registry};
 use wirespeed_control::RankProgram;
 use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
 use wirespeed_schema::circle::Circles;
@@ -79,6 +79,15 @@ fn meet(bootstrap: &dyn Bootstrap, behaviour: &str) -> Result<(), MeasureError> 
     Ok(())
 }
 
+/// Sleep until asked to stop, or until cancelled.
+fn wait_to_be_told(cancel: &Cancel) {
+    let started = Instant::now();
+    while !cancel.stop_requested() && cancel.reason().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+        assert!(started.elapsed() < Duration::from_secs(60), "nobody stopped it");
+    }
+}
+
 /// Exchange with all and with the own circle, each time before a barrier.
 fn meet_thrice(case: &Case, bootstrap: &dyn Bootstrap, behaviour: &str) -> Result<(), MeasureError> {
     let rank = bootstrap.rank();
@@ -112,6 +121,9 @@ fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome
         .get(&rank.to_string())
         .or_else(|| case.options.get("all"));
     let behaviour = own.map_or("normal", String::as_str);
+    if behaviour == "late" {
+        wait_to_be_told(&bootstrap.cancel());
+    }
     meet_thrice(case, bootstrap, behaviour)?;
     report(&interval(u64::from(rank)));
     let mut outcome = outcome(rank, case.ranks[rank as usize].role);
@@ -133,11 +145,7 @@ fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome
         "die" => std::process::abort(),
         // Runs until asked to stop, or until cancelled.
         "run" => {
-            let started = Instant::now();
-            while !cancel.stop_requested() && cancel.reason().is_none() {
-                std::thread::sleep(Duration::from_millis(1));
-                assert!(started.elapsed() < Duration::from_secs(60), "nobody stopped it");
-            }
+            wait_to_be_told(&cancel);
             outcome.stop = StopReason::Interrupted;
             if cancel.reason() == Some(CancelReason::PeerLost) {
                 outcome.stop = StopReason::PeerLost;
@@ -151,6 +159,8 @@ fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome
             }
             outcome.stop = StopReason::Interrupted;
         }
+        // Their peer is still waited for, elsewhere.
+        "late" => {}
         "short" => std::thread::sleep(Duration::from_millis(300)),
         other => return Err(MeasureError::Usage(format!("no behaviour {other:?}"))),
     }

@@ -149,7 +149,7 @@ fn a_lost_or_silent_server_costs_its_own_ranks() {
         let mut events = |event: GroupEvent| match event {
             GroupEvent::Interval { rank: 1, .. } if silent => proxy.fall_silent(),
             GroupEvent::Interval { rank: 1, .. } => proxy.cut(),
-            GroupEvent::RankLost { rank, reason } => lost.push((rank, reason.to_owned())),
+            GroupEvent::RankLost { rank, reason } => lost.push((rank, reason)),
             _ => {}
         };
         let result = group.run(&pairs(4, &[("all", "run")]), &mut events, &stop);
@@ -321,7 +321,7 @@ fn a_stop_reaches_the_ranks_of_all() {
 fn who_queues_at_one_holds_up_nobody_at_the_others() {
     let _deadline = deadline(60);
     let timing = Timing {
-        lease: Duration::from_millis(300),
+        lease: Duration::from_secs(1),
         ..Timing::default()
     };
     let (a, b) = (
@@ -350,7 +350,7 @@ fn who_queues_at_one_holds_up_nobody_at_the_others() {
 fn two_clients_of_the_same_servers_never_wait_for_each_other() {
     let _deadline = deadline(120);
     let timing = Timing {
-        lease: Duration::from_millis(200),
+        lease: Duration::from_secs(1),
         ..Timing::default()
     };
     let daemons = [0; 3].map(|_| Running::start(ServerLimits::default(), timing));

@@ -12,7 +12,7 @@ use wirespeed_schema::message::ServerLimits;
 fn strangers_never_hold_anybody_up() {
     let _deadline = deadline(90);
     let timing = Timing {
-        handshake: Duration::from_millis(1500),
+        handshake: Duration::from_secs(5),
         ..Timing::default()
     };
     let daemon = Running::start(ServerLimits::default(), timing);
@@ -59,7 +59,7 @@ fn strangers_never_hold_anybody_up() {
 fn a_trickling_stranger_is_shown_out_by_the_deadline() {
     let _deadline = deadline(60);
     let timing = Timing {
-        handshake: Duration::from_millis(500),
+        handshake: Duration::from_secs(3),
         ..Timing::default()
     };
     let daemon = Running::start(ServerLimits::default(), timing);

@@ -100,14 +100,22 @@ fn a_run_beyond_the_time_limit_is_ended_in_order_and_says_so() {
         ..Timing::default()
     };
     let daemon = Running::start(limits, timing);
-    let result = daemon.run(&hosts_case(&[("all", "run")]));
-    let error = result.error.unwrap();
-    assert!(error.message.contains("limit of 300 ms"), "{error:?}");
-    assert_eq!(error.class, FailureClass::Refused);
-    assert!(
-        result.outcomes.iter().all(Option::is_some),
-        "what was measured is there"
-    );
+    for (behaviour, told) in [
+        ([("all", "run"), ("0", "run")], "the run took longer"),
+        // The server's rank waits for another, as for one that queues elsewhere: that is no long run.
+        (
+            [("all", "run"), ("0", "late")],
+            "other ranks of the run took longer",
+        ),
+    ] {
+        let result = daemon.run(&hosts_case(&behaviour));
+        let error = result.error.unwrap();
+        let is_told = error.message.contains(told) && error.message.contains("limit of 300 ms");
+        assert!(is_told, "{error:?}");
+        assert_eq!(error.class, FailureClass::Refused);
+        let measured = result.outcomes.iter().all(Option::is_some);
+        assert!(measured || behaviour[1].1 == "late", "what was measured is there");
+    }
     let long = hosts_case(&[]).with_stop(Stop::Duration {
         duration_ns: 400_000_000,
     });

@@ -9,6 +9,7 @@ use super::verdict::{Culprit, Verdict};
 use crate::Pair;
 use std::collections::BTreeMap;
 use wirespeed_report::stats::{LEVEL, Shift, median, paired_shift};
+use wirespeed_report::thresholds::FINDABLE_RATIO;
 
 /// A suspected link, and another pair of hosts that its ends are measured with.
 #[derive(Debug, Clone, Copy)]
@@ -37,21 +38,29 @@ impl Contrast {
 /// What contrasts say of each link, as logarithms: below 0 is slow.
 pub type Differences = BTreeMap<Pair, Vec<f64>>;
 
-/// Add what `cells`, one look's, say of the contrasts that were asked for. One that lacks a figure says nothing.
+/// Add what `cells`, one look's, say of the contrasts that were asked for. One that lacks a figure says nothing, and its link
+/// is known to have been looked at.
 pub fn add(differences: &mut Differences, asked: &[Contrast], cells: &[Cell]) {
     let mut figures = ByPair::new(cells);
     // No figure is used twice, so that differences are independent of each other.
     let mut taken = |pair: Pair| figures.take(pair);
     for contrast in asked {
+        let of_link = differences.entry(contrast.link).or_default();
         if let [Some(link), Some(others), Some(sent), Some(received)] = contrast.pairs().map(&mut taken) {
-            let difference = link + others - sent - received;
-            differences.entry(contrast.link).or_default().push(difference);
+            of_link.push(link + others - sent - received);
         }
     }
 }
 
-/// New verdicts of links; what is settled or cleared leaves `candidates`. `family` and `worth`: the probability of a false
-/// alarm of all links, and the logarithm of the share that is worth naming.
+/// Links that no contrast can be had of: nothing is known of them, which does not clear them.
+pub fn add_unknown(differences: &mut Differences, links: Vec<Pair>) {
+    for link in links {
+        differences.entry(link).or_default();
+    }
+}
+
+/// New verdicts of links; what is settled or cleared leaves `candidates`, and what could not be measured stays. `family` and
+/// `worth`: the probability of a false alarm of all links, and the logarithm of the share that is worth naming.
 ///
 /// Signed ranks and no law of the noise: where the link is as its ends, a difference of equally distributed figures is as
 /// likely to be above zero as below by the same, whatever their tails.
@@ -74,7 +83,9 @@ pub fn confirm(
     let mut order: Vec<f64> = suspects.iter().map(|(_, shift, ..)| shift.estimate).collect();
     let half = if order.is_empty() { 0.0 } else { median(&mut order) };
     let mut verdicts = Vec::new();
-    let mut kept = Vec::new();
+    let is_unknown = |link: &Pair| differences.get(link).is_some_and(Vec::is_empty);
+    let unknown = candidates.links.iter().copied().filter(is_unknown);
+    let mut kept: Vec<Pair> = unknown.collect();
     for ((link, shift, p, lowest), adjusted) in suspects.into_iter().zip(adjusted) {
         let is_slow = adjusted <= family && shift.estimate <= worth;
         match shift.interval.filter(|_| is_slow) {
@@ -97,8 +108,18 @@ pub fn confirm(
             None => {}
         }
     }
+    kept.sort_unstable();
     candidates.links = kept;
     verdicts
+}
+
+/// Suspects whose contrasts gave nothing, or too little to name one whose figures are those of a slow link.
+pub fn unsettled(differences: &Differences, candidates: &Candidates) -> Vec<Pair> {
+    let is_unsettled = |link: &&Pair| {
+        let known = differences.get(link);
+        known.is_some_and(|values| values.is_empty() || median(&mut values.clone()) < FINDABLE_RATIO.ln())
+    };
+    candidates.links.iter().filter(is_unsettled).copied().collect()
 }
 
 /// Probability of a shift as low as this where there is none.

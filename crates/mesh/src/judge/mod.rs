@@ -15,9 +15,11 @@ mod verdict;
 use crate::{MeshError, Mode, Pair};
 use candidates::{Candidates, PARTNERS_MIN};
 use links::{Contrast, Differences};
+use looks::Failing;
 use pairs::PairSet;
 use polish::{Cell, Effects, polish};
 pub use standing::{Effect, HostEffects};
+use std::collections::BTreeSet;
 pub use verdict::{Culprit, Report, Side, Verdict};
 use wirespeed_report::stats::Random;
 
@@ -93,6 +95,7 @@ pub struct Judgement {
     random: Random,
     measured: PairSet,
     failed: usize,
+    failing_pairs: Failing,
     /// Share of the survey's figures that failed, of hosts that have any.
     failing: f64,
     effects: Effects,
@@ -101,6 +104,8 @@ pub struct Judgement {
     /// Contrasts of links that the look under way asked for, and what earlier ones said.
     asked: Vec<Contrast>,
     differences: Differences,
+    /// Suspects that could not be looked at.
+    barred_hosts: BTreeSet<usize>,
     looks: usize,
     /// A look was asked for whose figures have not come.
     is_waiting: bool,
@@ -132,12 +137,14 @@ impl Judgement {
             random: Random::new(options.seed),
             measured: PairSet::default(),
             failed: 0,
+            failing_pairs: Failing::default(),
             failing: 0.0,
             effects: polish(hosts, &[]),
             candidates: Candidates::default(),
             fresh: Vec::new(),
             asked: Vec::new(),
             differences: Differences::new(),
+            barred_hosts: BTreeSet::new(),
             looks: 0,
             is_waiting: false,
             cycles: 0,
@@ -153,22 +160,26 @@ impl Judgement {
         Ok(judgement)
     }
 
-    /// Further rounds to be measured: suspects with other partners, and partners without the suspects. `None`: nothing more
-    /// would help.
+    /// Further rounds to be measured: suspects with other partners, and partners without the suspects, but no pair that is
+    /// dead. `None`: nothing more would help.
     pub fn next_looks(&mut self) -> Option<Looks> {
         if self.looks == LOOKS_MAX || self.candidates.is_empty() {
             return None;
         }
-        let (pairs, asked) = looks::wanted(
+        let failures = (&self.failing_pairs, &self.measured, self.failing);
+        let wanted = looks::wanted(
             &self.candidates,
             &self.effects,
-            (self.looks, self.failing),
+            (self.looks, failures),
             &mut self.random,
         );
+        links::add_unknown(&mut self.differences, wanted.barred);
+        self.barred_hosts.extend(wanted.barred_hosts);
+        let pairs = wanted.pairs;
         if pairs.is_empty() {
             return None;
         }
-        self.asked = asked;
+        self.asked = wanted.contrasts;
         self.is_waiting = true;
         let rounds = crate::schedule::pack(self.hosts, &pairs).into_iter();
         let rounds = rounds.map(|round| round.into_iter().map(|at| pairs[at]).collect::<Vec<Pair>>());
@@ -209,11 +220,16 @@ impl Judgement {
         (family, (1.0 - self.options.material).ln())
     }
 
+    /// The share of figures that failed, but for those of hosts without any and of pairs that are known to be dead: nobody asks
+    /// for these again.
     fn failing(&self, survey: &[Figure]) -> f64 {
         let counts = &self.effects.counts;
-        let of_living = survey
-            .iter()
-            .filter(|figure| counts[0][figure.pair.from] > 0 && counts[1][figure.pair.to] > 0);
+        let of_living = survey.iter().filter(|figure| {
+            let Pair { from, to } = figure.pair;
+            counts[0][from] > 0
+                && counts[1][to] > 0
+                && !self.failing_pairs.has_only_failed(figure.pair, &self.measured)
+        });
         let (failed, all) = of_living.fold((0.0, 0.0), |(failed, all), figure| {
             (failed + f64::from(u8::from(figure.value.is_none())), all + 1.0)
         });
@@ -242,7 +258,7 @@ impl Judgement {
         let partners = self.partners();
         let too_few = |host: &usize| {
             let sides = (0..2).map(|side| self.effects.counts[side][*host].min(partners[*host][side]));
-            sides.min() < Some(PARTNERS_MIN)
+            sides.min() < Some(PARTNERS_MIN) || self.barred_hosts.contains(host)
         };
         let not_judged: Vec<usize> = (0..self.hosts).filter(too_few).collect();
         let (family, worth) = self.limits();
@@ -265,6 +281,7 @@ impl Judgement {
             unmeasured: self.hosts * self.hosts.saturating_sub(1) - self.measured.as_slice().len(),
             failed: self.failed,
             not_judged,
+            unsettled: links::unsettled(&self.differences, &self.candidates),
             looks: self.looks,
             noise: self.effects.noise.exp_m1(),
         }
@@ -282,6 +299,7 @@ impl Judgement {
             if from == to {
                 return Err(MeshError::SelfPair { host: from });
             }
+            self.failing_pairs.add(figure);
             let Some(value) = figure.value else {
                 self.failed += 1;
                 continue;

@@ -1,5 +1,6 @@
 //! What a judgement says, as data. It must never hold words for people: those are those of the report, `wirespeed_report::mesh::words`.
 
+use crate::Pair;
 use std::collections::BTreeMap;
 
 /// A direction of a host's traffic.
@@ -78,6 +79,8 @@ pub struct Report {
     pub failed: usize,
     /// Hosts with too few partners to be judged.
     pub not_judged: Vec<usize>,
+    /// Links that seemed slow, and that looks neither confirmed nor cleared.
+    pub unsettled: Vec<Pair>,
     /// Looks at fresh figures that were taken.
     pub looks: usize,
     /// Standard deviation of a figure, as a share of it.

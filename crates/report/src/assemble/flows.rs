@@ -3,7 +3,7 @@
 //! A flow is what one receiver gets from its senders. Its delivered rate is the headline: what arrived, over the time
 //! that the sender needed from its first message to the last acknowledgement.
 
-use super::{Metrics, insert};
+use super::{Metrics, are_all_there, insert};
 use wirespeed_schema::case::Role;
 use wirespeed_schema::kinds::Roles;
 use wirespeed_schema::outcome::{Count, Faults, SampleKind};
@@ -39,9 +39,11 @@ pub struct TakenIn {
 }
 
 impl TakenIn {
-    fn by(receiver: &Outcome) -> Self {
-        // Documents before 1.6 do not say how many the first look found: one at least.
-        let is_timed = receiver.samples_of(SampleKind::ReceiveInterval).is_some();
+    /// Of one receiver.
+    pub fn by(case: &Case, receiver: &Outcome) -> Self {
+        // Documents before 1.6 do not say how many the first look found: one at least. Tagged receives are posted before.
+        let is_timed = receiver.samples_of(SampleKind::ReceiveInterval).is_some()
+            && case.test.capability() != Capability::Tagged;
         let before = receiver.received_before_msgs.max(u64::from(is_timed));
         let Count { messages, bytes } = receiver.received;
         let within = messages.saturating_sub(before);
@@ -142,7 +144,7 @@ fn two_sided(case: &Case, outcomes: &[Outcome], from: Role) -> Vec<Flow> {
     for sender in outcomes.iter().filter(|outcome| outcome.role == from) {
         let peer = peer_of(case, sender.rank);
         let index = flows.iter().position(|(to, _)| *to == peer).unwrap_or_else(|| {
-            flows.push((peer, empty_flow(outcomes, peer, from)));
+            flows.push((peer, empty_flow(case, outcomes, peer, from)));
             flows.len() - 1
         });
         let flow = &mut flows[index].1;
@@ -152,7 +154,7 @@ fn two_sided(case: &Case, outcomes: &[Outcome], from: Role) -> Vec<Flow> {
     flows.into_iter().map(|(_, flow)| flow).collect()
 }
 
-fn empty_flow(outcomes: &[Outcome], peer: Option<u32>, from: Role) -> Flow {
+fn empty_flow(case: &Case, outcomes: &[Outcome], peer: Option<u32>, from: Role) -> Flow {
     // What goes to a relay is received by whoever is behind it.
     let behind = |rank: u32| outcomes.iter().any(|o| o.rank == rank && o.role == Role::Relay);
     let receivers: Vec<&Outcome> = match peer.filter(|peer| !behind(*peer)) {
@@ -173,7 +175,9 @@ fn empty_flow(outcomes: &[Outcome], peer: Option<u32>, from: Role) -> Flow {
         sender_elapsed_ns: 0,
         taken_in: receivers
             .iter()
-            .map(|receiver| TakenIn::by(receiver))
+            // Who sends as well has the time of what it sent.
+            .filter(|_| !case.test.is_both_ways())
+            .map(|receiver| TakenIn::by(case, receiver))
             .reduce(TakenIn::and),
         faults: receivers
             .iter()
@@ -229,14 +233,26 @@ pub fn in_flight_mean_msgs(outcome: &Outcome, window: u64) -> Option<f64> {
 pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
     let flows = flows(case, outcomes);
     let all: Vec<&Flow> = flows.iter().collect();
+    let is_whole = are_all_there(case, outcomes, None);
+    // The origin of one-sided operations knows that they are complete.
+    let are_known = match case.test.capability() {
+        Capability::OneSided => are_all_there(case, outcomes, Some(Role::Source)),
+        _ => is_whole,
+    };
     if !case.test.is_posted() {
-        add_rates_by_side(metrics, &flows);
+        // Where both ways are used, either end is a sender and a receiver.
+        let both_ways = case.test.is_both_ways();
+        add_rates_by_side(metrics, &flows, |role| match role.filter(|_| !both_ways) {
+            None => are_known,
+            role => are_all_there(case, outcomes, role),
+        });
     }
     if let Some(delivered) = all
         .iter()
         .map(|flow| flow.delivered)
         .reduce(|a, b| Some(sum(a?, b?)))
         .flatten()
+        .filter(|_| are_known)
     {
         insert(
             metrics,
@@ -254,22 +270,32 @@ pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
         insert(metrics, "in_flight_mean_msgs", mean, in_flight.len() as u64);
     }
     add_pooled(metrics, outcomes.iter());
-    add_cpu(metrics, outcomes);
+    if is_whole {
+        add_cpu(metrics, outcomes);
+    }
 }
 
-/// Rates as sender and receiver saw them, and of either way where both are used.
-fn add_rates_by_side(metrics: &mut Metrics, flows: &[Flow]) {
+/// Rates as sender and receiver saw them, and of either way where both are used; each only where it is `known`: by the ranks of
+/// that role, or by all.
+fn add_rates_by_side(metrics: &mut Metrics, flows: &[Flow], is_known: impl Fn(Option<Role>) -> bool) {
     let forward: Vec<&Flow> = flows.iter().filter(|flow| flow.forward).collect();
     let backward: Vec<&Flow> = flows.iter().filter(|flow| !flow.forward).collect();
     let all: Vec<&Flow> = flows.iter().collect();
-    add_rate(metrics, "", &all, delivered_per_sender_time);
-    add_rate(metrics, "sender_", &all, |flow| {
-        Some((flow.sent, flow.sender_elapsed_ns))
-    });
-    add_rate(metrics, "receiver_", &all, |flow| {
-        flow.taken_in.map(|taken| (taken.count, taken.elapsed_ns))
-    });
-    if !backward.is_empty() {
+    if is_known(None) {
+        add_rate(metrics, "", &all, delivered_per_sender_time);
+    }
+    if is_known(Some(Role::Source)) {
+        add_rate(metrics, "sender_", &all, |flow| {
+            Some((flow.sent, flow.sender_elapsed_ns))
+        });
+    }
+    // A receiver whose sender is not there has no flow.
+    if is_known(Some(Role::Source)) && is_known(Some(Role::Sink)) {
+        add_rate(metrics, "receiver_", &all, |flow| {
+            flow.taken_in.map(|taken| (taken.count, taken.elapsed_ns))
+        });
+    }
+    if !backward.is_empty() && is_known(None) {
         add_rate(metrics, "forward_", &forward, delivered_per_sender_time);
         add_rate(metrics, "backward_", &backward, delivered_per_sender_time);
     }

@@ -12,11 +12,11 @@ mod resampled;
 mod until;
 mod waiting;
 
-pub use flows::{Flow, flows, in_flight_mean_msgs};
+pub use flows::{Flow, TakenIn, flows, in_flight_mean_msgs};
 pub(crate) use flows::{peer_of, sum, sum_faults};
 pub use merged::merged_samples;
 pub use until::Goal;
-pub use waiting::{sleeps, way_of_waiting};
+pub use waiting::{busy_shares, sleeps, way_of_waiting};
 
 use crate::checks::{self, Limits};
 use crate::wording::counted;
@@ -44,6 +44,14 @@ pub fn repetition_metrics(case: &Case, outcomes: &[Outcome]) -> (Metrics, Vec<Wi
     crate::byteio::add(&mut metrics, outcomes);
     let withheld = latency::withheld(&metrics);
     (metrics, withheld)
+}
+
+/// Whether every rank that has a part is among `outcomes`, or every one of this role: a sum over ranks is none without.
+fn are_all_there(case: &Case, outcomes: &[Outcome], role: Option<Role>) -> bool {
+    (0..).zip(&case.ranks).all(|(rank, spec)| {
+        let counts = spec.role != Role::Idle && role.is_none_or(|role| spec.role == role);
+        !counts || outcomes.iter().any(|outcome| outcome.rank == rank)
+    })
 }
 
 /// A repetition with its figures. `setup_ns` is the time from the start of the ranks to the first barrier,
@@ -253,6 +261,6 @@ pub(crate) fn insert(metrics: &mut Metrics, tag: &str, value: f64, samples: u64)
 }
 
 /// A confidence level for the document, rounded to six decimals.
-fn rounded_level(level: f64) -> Option<Finite> {
+pub(crate) fn rounded_level(level: f64) -> Option<Finite> {
     Finite::maybe((level * 1e6).round() / 1e6)
 }

@@ -2,7 +2,7 @@
 //! which a disturbed iteration does not move, and the originals' figures by their own formulas (`classic_`), which are
 //! means over all iterations.
 
-use super::{Metrics, insert, rounded_level};
+use super::{Metrics, are_all_there, insert, rounded_level};
 use crate::stats::{self, LEVEL};
 use wirespeed_schema::case::{GroupKind, Role};
 use wirespeed_schema::finite::Finite;
@@ -13,10 +13,19 @@ use wirespeed_schema::{Case, HistogramData, Outcome, Test};
 
 /// Publish the figures of a posted test.
 pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
-    if !case.test.is_round_trip() {
+    // Who accounts for no message is not missed.
+    let is_one_way = !case.test.is_both_ways() && case.test.msgrate().is_none();
+    let accounting = is_one_way.then_some(Role::Source);
+    if !case.test.is_round_trip() && are_all_there(case, outcomes, accounting) {
         add_rates(metrics, case, outcomes);
     }
-    add_classic(metrics, case, outcomes);
+    let by_longest = matches!(
+        case.test,
+        Test::ImbPingpong(_) | Test::ImbUniband(_) | Test::ImbBiband(_)
+    );
+    if are_all_there(case, outcomes, accounting.filter(|_| !by_longest)) {
+        add_classic(metrics, case, outcomes);
+    }
 }
 
 /// Messages that `outcome` accounts for in the rate: those that it received where only receivers know that they came,

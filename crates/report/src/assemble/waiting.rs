@@ -1,5 +1,6 @@
 //! Whether ranks sleep while they wait: only then is the CPU time that they use work.
 
+use std::collections::BTreeMap;
 use wirespeed_schema::case::Role;
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::CaseResult;
@@ -41,4 +42,20 @@ pub fn sleeps(result: &CaseResult) -> bool {
         Some(_) => ends.all(sleeps),
         None => asked.is_some_and(|wait| SLEEPING.contains(&wait)),
     }
+}
+
+/// The share of its time that each rank of `result` with a part works: in its least busy run, and in its busiest.
+pub fn busy_shares(result: &CaseResult) -> BTreeMap<u32, (f64, f64)> {
+    let mut shares: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    let outcomes = result
+        .repetitions
+        .iter()
+        .flat_map(|repetition| &repetition.outcomes);
+    for outcome in outcomes.filter(|outcome| outcome.role != Role::Idle && outcome.elapsed_ns > 0) {
+        let worked_ns = outcome.disturbance.user_ns as f64 + outcome.disturbance.system_ns as f64;
+        let share = worked_ns / outcome.observed_ns() as f64;
+        let own = shares.entry(outcome.rank).or_insert((share, share));
+        *own = (own.0.min(share), own.1.max(share));
+    }
+    shares
 }

@@ -93,32 +93,44 @@ fn distributions(cases: &Found, smallest: &Found, several: bool) -> Vec<Picture>
     let mut pictures: Vec<Picture> = curves
         .filter_map(|part| shapes::percentiles(part, several))
         .collect();
-    let singles = few(SINGLE_MAX).iter().take(SINGLE_MAX);
-    pictures.extend(singles.filter_map(|(input, case)| histogram::histogram(input, case, several)));
+    let singles = few(SINGLE_MAX);
+    let named = shapes::names(singles, several)
+        .into_iter()
+        .zip(singles)
+        .take(SINGLE_MAX);
+    pictures.extend(named.filter_map(|(name, (_, case))| histogram::histogram(&name, case)));
     pictures
 }
 
-/// Of each transport (with its options) the round-trip case of the smallest size.
+/// Of each transport (with its options) the round-trip cases of the smallest size.
 fn smallest_latencies<'a>(cases: &Found<'a>) -> Found<'a> {
-    let mut least: BTreeMap<String, (&'a Input<'a>, &'a CaseResult)> = BTreeMap::new();
-    for &(input, case) in cases
-        .iter()
-        .filter(|(_, case)| case.metrics.contains_key("rtt_p50_ns"))
-    {
-        let key = format!(
-            "{} {} {:?} {}",
-            input.name,
-            case.case.transport,
-            case.case.options,
-            case.case.test.name()
-        );
-        let size = case.case.test.size_bytes();
-        match least.get(&key) {
-            Some((_, known)) if known.case.test.size_bytes() <= size => {}
-            _ => drop(least.insert(key, (input, case))),
+    let timed = |(_, case): &(&Input, &CaseResult)| case.metrics.contains_key("rtt_p50_ns");
+    let timed: Found = cases.iter().copied().filter(timed).collect();
+    let size = |case: &CaseResult| case.case.test.size_bytes();
+    let is_least = |(input, case): &(&'a Input<'a>, &'a CaseResult)| {
+        let alike = |(other_input, other): &&(&Input, &CaseResult)| {
+            std::ptr::eq(*other_input, *input)
+                && other.case.transport == case.case.transport
+                && other.case.options == case.case.options
+                && other.case.test.name() == case.case.test.name()
+        };
+        timed
+            .iter()
+            .filter(alike)
+            .all(|(_, other)| size(other) >= size(case))
+    };
+    let mut least: Vec<(Parameters, (&'a Input<'a>, &'a CaseResult))> = Vec::new();
+    for one in timed.iter().copied().filter(is_least) {
+        // How long one ran makes no other question of it.
+        let own = Parameters::of(one.1);
+        let is_same = |(known, (input, _)): &(Parameters, (&Input, &CaseResult))| {
+            std::ptr::eq(*input, one.0) && known.asks_the_same(&own)
+        };
+        if !least.iter().any(is_same) {
+            least.push((own, one));
         }
     }
-    least.into_values().collect()
+    least.into_iter().map(|(_, one)| one).collect()
 }
 
 /// What is drawn against the size of messages.

@@ -3,7 +3,6 @@
 use super::shapes::samples;
 use super::{Picture, behind};
 use crate::figures::figure_text;
-use crate::labels::{Input, label};
 use crate::stats::{self, Mode};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use crate::thresholds::SHARE_SAMPLES_MIN;
@@ -21,9 +20,8 @@ const BAR_STEPS_MIN: f64 = 16.0;
 type Bar = (f64, f64, f64);
 
 /// Number of samples by latency, with its modes named.
-pub fn histogram(input: &Input, case: &CaseResult, several: bool) -> Option<Picture> {
+pub fn histogram(name: &str, case: &CaseResult) -> Option<Picture> {
     let (data, what) = samples(case)?;
-    let name = label(input, several, case);
     let (low, high) = drawn_range(&data)?;
     let bars = bars(&data, low, high);
     if bars.len() < 2 {

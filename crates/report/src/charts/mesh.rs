@@ -5,13 +5,14 @@ use super::{Picture, behind, titled};
 use crate::labels::Input;
 use crate::mesh::{Probed, silence, words};
 use crate::svg::{Axis, Cell, Chart, Heat, Look, Mark, Point, Series, Unit};
+use crate::view::listed;
 use std::collections::BTreeMap;
 use wirespeed_schema::mesh::{MeshCulprit, MeshSection};
 use wirespeed_schema::order::{InOrder, map_of};
 
 /// Hosts up to which they stand in the order of their effects; more stand by their units.
 const SIDE_MAX: usize = 64;
-/// Hosts that are named in the picture of effects.
+/// Hosts that are named in the picture of effects, and hosts and units in its title.
 const SPOTS_MAX: usize = 6;
 /// Pairs below this have no distribution worth a picture.
 const PAIRS_MIN: usize = 12;
@@ -209,7 +210,7 @@ fn effects(name: &str, probed: &Probed) -> Option<Picture> {
     let rows = order.iter().take(SIDE_MAX).map(row).collect();
     Some(Picture {
         chart: Chart {
-            title: title(name, &range_of_hosts(quantity, (least, greatest), &marks)),
+            title: title(name, &range_of_hosts(probed, (least, greatest))),
             subtitle: format!(
                 "{name}{quantity} of each host over that of the median host, {}",
                 probed.label
@@ -256,17 +257,20 @@ fn title(name: &str, answer: &str) -> String {
     }
 }
 
-/// Between what ends the hosts lie, and which of them are marked as slow.
-fn range_of_hosts(quantity: &str, (least, greatest): (f64, f64), marks: &[Mark]) -> String {
+/// Between what ends the hosts lie, and which of them and of their units are slow.
+fn range_of_hosts(probed: &Probed, (least, greatest): (f64, f64)) -> String {
+    let quantity = probed.quantity();
     let range =
         format!("the {quantity} of every host is {least:.2} to {greatest:.2} times that of the median host");
-    let slow = marks.iter().filter_map(|mark| match mark {
-        Mark::Spot { label, .. } => Some(label.as_str()),
-        _ => None,
-    });
-    match slow.collect::<Vec<_>>().as_slice() {
-        [] => range,
-        slow => format!("{range}; slow: {}", slow.join(", ")),
+    let slow = words::ordered(probed.probe).into_iter();
+    let slow: Vec<String> = slow
+        .map(|verdict| verdict.culprit)
+        .filter(|culprit| matches!(culprit, MeshCulprit::Unit { .. } | MeshCulprit::Host { .. }))
+        .map(|culprit| words::named(probed.section, culprit))
+        .collect();
+    match slow.is_empty() {
+        true => range,
+        false => format!("{range}; slow: {}", listed(&slow, SPOTS_MAX)),
     }
 }
 
@@ -289,7 +293,8 @@ fn distribution(name: &str, probed: &Probed) -> Option<Picture> {
     let mut points: Vec<Point> = (0..bars)
         .map(|bar| Point::new(start(bar), counts[bar] as f64))
         .collect();
-    points.push(Point::new(high, counts[bars - 1] as f64));
+    // A last step of no height ends the last bar: what is copied counts each pair once.
+    points.push(Point::new(high, 0.0));
     let rows = (0..bars).filter(|bar| counts[*bar] > 0).map(|bar| {
         let ends = (probed.text(start(bar)), probed.text(start(bar + 1)));
         vec![format!("{} to {}", ends.0, ends.1), counts[bar].to_string()]

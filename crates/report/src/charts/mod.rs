@@ -23,6 +23,7 @@ pub use sweeps::{Swept, against_size};
 
 use crate::svg::Chart;
 use crate::table::Table;
+use crate::thresholds::INTERVAL_RUNS_MIN;
 use wirespeed_schema::run::CaseResult;
 
 /// A chart with its words and the table behind it.
@@ -47,6 +48,9 @@ fn titled(sentence: &str) -> String {
     sentence.trim_end_matches('.').to_owned()
 }
 
+/// What the ends are where runs are too few for an interval over them.
+pub(crate) const FEW_RUNS: &str = "smallest and largest of the runs";
+
 /// What the intervals of `cases` are over: runs, or what one run holds, which says nothing of the next.
 fn interval_label<'a>(cases: impl Iterator<Item = &'a CaseResult>) -> String {
     intervals_over(cases.map(|case| case.repetitions.len()))
@@ -55,12 +59,15 @@ fn interval_label<'a>(cases: impl Iterator<Item = &'a CaseResult>) -> String {
 /// The same of cases of so many runs.
 fn intervals_over(runs: impl Iterator<Item = usize>) -> String {
     let (several, alone): (Vec<usize>, Vec<usize>) = runs.partition(|runs| *runs > 1);
+    let over = match several.iter().all(|runs| *runs < INTERVAL_RUNS_MIN) {
+        true => FEW_RUNS,
+        false => "interval over runs",
+    };
     match (several.is_empty(), alone.is_empty()) {
-        (true, _) => "interval within the run",
-        (false, true) => "interval over runs",
-        (false, false) => "interval over runs; of a lone run within it",
+        (true, _) => "interval within the run".to_owned(),
+        (false, true) => over.to_owned(),
+        (false, false) => format!("{over}; of a lone run within it"),
     }
-    .to_owned()
 }
 
 impl Picture {
@@ -97,7 +104,8 @@ mod tests {
     fn intervals_are_named_by_what_they_are_over() {
         let over = |runs: &[usize]| intervals_over(runs.iter().copied());
         assert_eq!(over(&[1, 1]), "interval within the run");
-        assert_eq!(over(&[6]), "interval over runs");
+        assert_eq!(over(&[6, 2]), "interval over runs");
+        assert_eq!(over(&[5, 2]), "smallest and largest of the runs");
         assert_eq!(over(&[6, 1]), "interval over runs; of a lone run within it");
     }
 }

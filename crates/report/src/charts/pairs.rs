@@ -29,7 +29,7 @@ const CASES_MAX: usize = 4;
 enum Against {
     /// The median of all cells.
     All,
-    /// The median of its column.
+    /// The median of its column, of the middle two the lower, as a worker's row has it.
     Column,
 }
 
@@ -308,9 +308,12 @@ fn middle(entries: &[Entry], entry: &Entry, against: Against) -> Option<f64> {
     let alike = entries
         .iter()
         .filter(|other| against == Against::All || other.column == entry.column);
-    let values: Vec<f64> = alike.map(|other| other.value).collect();
-    let over = stats::summarize(&values, LEVEL)?;
-    (over.median > 0.0).then_some(over.median)
+    let mut values: Vec<f64> = alike.map(|other| other.value).collect();
+    let middle = match against {
+        Against::All => stats::median(&mut values),
+        Against::Column => stats::nearest_rank(&mut values, 0.5),
+    };
+    (middle > 0.0).then_some(middle)
 }
 
 /// The worst cell against the median of all, or of its own column where columns are different questions.

@@ -6,12 +6,14 @@ use crate::curve::section::offered_per_s;
 use crate::figures::with_interval;
 use crate::labels::Input;
 use crate::labels::label;
+use crate::names::{Names, alike};
 use crate::standings::{BY_TIME, Standing, ends, standings};
 use crate::stats::{self, LEVEL, WarmUp, warm_up};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::HistogramData;
+use wirespeed_schema::finite::Finite;
 use wirespeed_schema::order::InOrder;
-use wirespeed_schema::outcome::{Outcome, SampleKind};
+use wirespeed_schema::outcome::{Interval, Outcome, SampleKind};
 use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::units::format_ns;
 
@@ -66,11 +68,10 @@ pub fn percentiles(cases: &[(&Input, &CaseResult)], several: bool) -> Option<Pic
         ..Chart::new("")
     };
     let (mut rows, mut words) = (Vec::new(), Vec::new());
-    for (input, case) in cases {
+    for ((_, case), name) in cases.iter().zip(names(cases, several)) {
         let Some((data, what)) = samples(case) else {
             continue;
         };
-        let name = label(input, several, case);
         chart
             .series
             .push(Series::new(name.clone(), Look::Line, curve(&data)));
@@ -183,10 +184,13 @@ pub fn over_time(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
     }
     let (mut marks, mut words) = (
         Vec::new(),
-        vec![format!(
-            "{name}: one run in {} slices of time.",
-            outcome.intervals.len()
-        )],
+        vec![match joined(outcome) {
+            1 => format!("{name}: one run in {} slices of time.", outcome.intervals.len()),
+            step => format!(
+                "{name}: one run in {} slices of time, {step} in a point.",
+                outcome.intervals.len()
+            ),
+        }],
     );
     if let (Some(first), Some(WarmUp::Until(cut @ 1..))) = (points.first(), warm_up(&values)) {
         marks.push(Mark::Shade {
@@ -215,7 +219,7 @@ pub fn over_time(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
     let chart = Chart {
         title: format!("{name} {steady}"),
         subtitle: format!("over time: {name}"),
-        description: "One point a slice of time.".into(),
+        description: "One point a slice of time, or a few.".into(),
         x: Axis::linear("time since the start of the run", Unit::Nanoseconds),
         y: axis,
         series: vec![Series::new(name, Look::Line, points)],
@@ -230,24 +234,36 @@ pub fn over_time(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
     })
 }
 
+/// Slices of time that one point stands for.
+fn joined(outcome: &Outcome) -> usize {
+    outcome.intervals.len().div_ceil(SLICES_MAX)
+}
+
 fn slices(outcome: &Outcome) -> (Vec<Point>, Axis) {
-    let step = outcome.intervals.len().div_ceil(SLICES_MAX);
-    let slices = || {
-        outcome
-            .intervals
+    let lasting = outcome.intervals.iter().filter(|slice| slice.duration_ns > 0);
+    let lasting: Vec<&Interval> = lasting.collect();
+    let slices = || lasting.chunks(joined(outcome));
+    // A slice may be too short for a sample; of several that are joined one has some.
+    let has_some = |slices: &[&Interval]| slices.iter().any(|slice| slice.p50_ns.is_some());
+    let timed = slices().all(has_some);
+    let sum = |count: fn(&Interval) -> u64, slices: &[&Interval]| {
+        slices
             .iter()
-            .step_by(step)
-            .filter(|slice| slice.duration_ns > 0)
+            .fold(0u64, |sum, slice| sum.saturating_add(count(slice)))
     };
-    let timed = slices().all(|slice| slice.p50_ns.is_some());
-    let point = |slice: &wirespeed_schema::outcome::Interval| {
-        let rate = slice.sent.messages.max(slice.received.messages) as f64 * 1e9 / slice.duration_ns as f64;
-        let value = slice.p50_ns.filter(|_| timed).map_or(rate, |p50| p50.get());
-        Point::new(slice.start_ns as f64, value)
+    // The slowest of those that are joined stands for them, so that no spike is lost; messages are added.
+    let point = |slices: &[&Interval]| {
+        let messages =
+            sum(|slice| slice.sent.messages, slices).max(sum(|slice| slice.received.messages, slices));
+        let rate = messages as f64 * 1e9 / sum(|slice| slice.duration_ns, slices) as f64;
+        let slowest = slices.iter().filter_map(|slice| slice.p50_ns).map(Finite::get);
+        let value = slowest.filter(|_| timed).reduce(f64::max).unwrap_or(rate);
+        Point::new(slices[0].start_ns as f64, value)
     };
-    let axis = match timed {
-        true => Axis::linear("median latency of the slice", Unit::Nanoseconds),
-        false => Axis::linear("messages", Unit::Si("msg/s")),
+    let axis = match (timed, joined(outcome)) {
+        (true, 1) => Axis::linear("median latency of the slice", Unit::Nanoseconds),
+        (true, step) => Axis::linear(format!("slowest median of {step} slices"), Unit::Nanoseconds),
+        (false, _) => Axis::linear("messages", Unit::Si("msg/s")),
     };
     (
         slices().map(point).collect(),
@@ -260,15 +276,14 @@ fn slices(outcome: &Outcome) -> (Vec<Point>, Axis) {
 
 /// Transports side by side: the headline latency of each, with its interval, fastest first.
 pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str) -> Option<Picture> {
-    let mut steps: Vec<(String, &CaseResult)> = cases
-        .iter()
-        .filter(|(_, case)| {
-            case.metrics
-                .get(tag)
-                .is_some_and(|metric| metric.value.get() > 0.0)
-        })
-        .map(|(input, case)| (label(input, several, case), *case))
-        .collect();
+    let has_it = |case: &CaseResult| {
+        let metric = case.metrics.get(tag);
+        metric.is_some_and(|metric| metric.value.get() > 0.0)
+    };
+    let named = names(cases, several)
+        .into_iter()
+        .zip(cases.iter().map(|(_, case)| *case));
+    let mut steps: Vec<(String, &CaseResult)> = named.filter(|(_, case)| has_it(case)).collect();
     steps.order_by(|a, b| {
         a.1.metrics[tag]
             .value
@@ -326,6 +341,18 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
         table: behind(&["case", tag], rows),
         ..Picture::default()
     })
+}
+
+/// Names of cases, each its own.
+pub fn names(cases: &[(&Input, &CaseResult)], several: bool) -> Vec<String> {
+    let labels = cases.iter().map(|(input, case)| label(input, several, case));
+    let mut labels: Vec<String> = labels.collect();
+    let names = Names::among(cases.iter().map(|(_, case)| *case));
+    for at in alike(labels.iter()).concat() {
+        let case = cases[at].1;
+        labels[at] = labels[at].replace(&case.case.label(), &names.of(case));
+    }
+    labels
 }
 
 /// The fastest and the slowest of the ladder.

@@ -94,11 +94,19 @@ fn check_scheduling(findings: &mut Findings, outcome: &Outcome) {
     let rank = outcome.rank;
     let disturbance = &outcome.disturbance;
     if outcome.idle == IdlePolicy::Yield {
-        let remedy = "use a machine with a core for each rank, or fewer ranks";
+        let (why, remedy) = match outcome.transport_facts.contains_key("cpu_quota") {
+            false => (
+                "there are more ranks than cores",
+                "use a machine with a core for each rank, or fewer ranks",
+            ),
+            true => (
+                "a CPU quota grants less than a core a rank",
+                "raise the quota to a core for each rank: docker update --cpus N CONTAINER, or systemctl set-property UNIT CPUQuota=",
+            ),
+        };
         let waited = disturbance.run_queue_wait_ns.unwrap_or(0) as f64;
         let share = waited / outcome.observed_ns().max(1) as f64;
-        let mut message =
-            format!("rank {rank} yields its core while it waits: there are more ranks than cores");
+        let mut message = format!("rank {rank} yields its core while it waits: {why}");
         if share > TAKEN_SHARE_MAX {
             message += &format!("; it stood in line for {} of its time", percent(share.min(1.0)));
         }

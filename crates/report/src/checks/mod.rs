@@ -91,17 +91,40 @@ pub(crate) fn remarks(
     (fold(findings.list), findings.wrong_data)
 }
 
-/// The gravest invariant that a repetition breaks, in words: what arrived is not what was sent, or its figures contradict
-/// each other. `None` where all hold.
-pub fn broken_law(case: &Case, repetition: &Repetition) -> Option<String> {
+/// Why a measurement has no figures that can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unusable {
+    /// The reason.
+    pub why: String,
+    /// What arrived is not what was sent.
+    pub is_wrong_data: bool,
+}
+
+impl From<String> for Unusable {
+    fn from(why: String) -> Self {
+        Unusable {
+            why,
+            is_wrong_data: false,
+        }
+    }
+}
+
+/// The gravest invariant that a repetition breaks: what arrived is not what was sent, else its figures contradict each other.
+/// `None` where all hold.
+pub fn broken_law(case: &Case, repetition: &Repetition) -> Option<Unusable> {
     let mut findings = Findings::default();
     data::check(&mut findings, case, &repetition.outcomes);
-    laws::check(&mut findings, case, repetition, &Limits::default());
+    let is_wrong_data = findings.wrong_data;
+    if !is_wrong_data {
+        laws::check(&mut findings, case, repetition, &Limits::default());
+    }
     let found = findings.list.into_iter();
     let broken = found.filter(|finding| finding.severity == Severity::Suspect);
-    broken
-        .max_by(|a, b| a.weight.total_cmp(&b.weight))
-        .map(|finding| finding.message)
+    let gravest = broken.max_by(|a, b| a.weight.total_cmp(&b.weight))?;
+    Some(Unusable {
+        why: gravest.message,
+        is_wrong_data,
+    })
 }
 
 /// Remarks of all cases, each code once and with its gravest words, worst first: for the foot of a table and `Run::remarks`.

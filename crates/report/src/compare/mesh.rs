@@ -20,9 +20,9 @@ pub struct Meshes {
     pub links: Vec<Sides>,
     /// Of each link, whether either side judged it.
     judged_links: Vec<bool>,
-    /// Hosts that B lacks.
+    /// Hosts that B lacks or lost, links that failed in B.
     pub only_a: Vec<String>,
-    /// Hosts that A lacks.
+    /// The same of A.
     pub only_b: Vec<String>,
     /// What was judged slow on either side.
     judged: Vec<Difference>,
@@ -32,21 +32,11 @@ pub struct Meshes {
 pub fn meshes(a: &Run, b: &Run, question: &Question) -> Option<Meshes> {
     let sections = (a.sections.get::<MeshSection>()?, b.sections.get::<MeshSection>()?);
     let (of_a, of_b) = (Probed::all(a, &sections.0), Probed::all(b, &sections.1));
-    let mut found = Meshes::default();
-    let names = |section: &MeshSection| -> BTreeSet<String> {
-        (0..section.hosts.len() as u32)
-            .map(|host| section.host_name(host))
-            .collect()
+    let mut found = Meshes {
+        only_a: lacking_hosts(&sections.0, &sections.1, "B"),
+        only_b: lacking_hosts(&sections.1, &sections.0, "A"),
+        ..Meshes::default()
     };
-    let (hosts_a, hosts_b) = (names(&sections.0), names(&sections.1));
-    found.only_a = hosts_a
-        .difference(&hosts_b)
-        .map(|name| format!("host {name}"))
-        .collect();
-    found.only_b = hosts_b
-        .difference(&hosts_a)
-        .map(|name| format!("host {name}"))
-        .collect();
     let case = |run: &Run, probed: &Probed| run.cases.get(probed.probe.case as usize).cloned();
     for one in &of_a {
         let partner = of_b.iter().find(|other| {
@@ -61,6 +51,41 @@ pub fn meshes(a: &Run, b: &Run, question: &Question) -> Option<Meshes> {
         }
     }
     Some(found)
+}
+
+/// Hosts of `section` that the other side lacks, or lost where this side did not.
+fn lacking_hosts(section: &MeshSection, other: &MeshSection, letter: &str) -> Vec<String> {
+    let lost = |section: &MeshSection| -> BTreeMap<String, bool> {
+        let numbers = 0..section.hosts.len() as u32;
+        map_of(numbers.map(|number| (section.host_name(number), section.is_lost(number))))
+    };
+    let lost_there = lost(other);
+    let hosts = lost(section).into_iter();
+    hosts
+        .filter_map(|(name, is_lost)| match lost_there.get(&name) {
+            None => Some(format!("host {name}")),
+            Some(true) if !is_lost => Some(format!("host {name} (lost in {letter})")),
+            Some(_) => None,
+        })
+        .collect()
+}
+
+/// Links with figures in `pairs` that failed on the other side. A host that was lost there is named itself, and what was not to
+/// be measured there has not failed.
+fn failed_links(pairs: &Pairs, other: &Probed, letter: &str) -> Vec<String> {
+    let is_lost = |pair: &MeshPair| other.section.is_lost(pair.from) || other.section.is_lost(pair.to);
+    let name = |host| other.section.host_name(host);
+    let failed = other.probe.pairs.iter();
+    failed
+        .filter(|pair| pair.failure().is_some() && !is_lost(pair))
+        .filter(|pair| pairs.contains_key(&(name(pair.from), name(pair.to))))
+        .map(|pair| {
+            format!(
+                "link {} (failed in {letter})",
+                other.pair_name(pair.from, pair.to)
+            )
+        })
+        .collect()
 }
 
 type Pairs<'a> = BTreeMap<(String, String), &'a MeshPair>;
@@ -82,6 +107,10 @@ impl Meshes {
             true => format!("{}: {what}", a.label),
             false => what,
         };
+        self.only_a
+            .extend(failed_links(&of_a, b, "B").into_iter().map(label));
+        self.only_b
+            .extend(failed_links(&of_b, a, "A").into_iter().map(label));
         let sides = |what: String, a_values, b_values| Sides {
             label: label(what),
             tag: a.probe.tag.clone(),
@@ -172,30 +201,24 @@ fn cycles(pairs: &[(&MeshPair, &MeshPair)]) -> [Vec<f64>; 2] {
 /// Names of the ends of the links that were judged slow.
 fn links(probed: &Probed) -> impl Iterator<Item = (String, String)> {
     let section = probed.section;
-    probed
-        .probe
-        .verdicts
-        .iter()
-        .flat_map(|verdict| match verdict.culprit {
-            MeshCulprit::Link { from, to, both } => {
-                let (from, to) = (section.host_name(from), section.host_name(to));
-                let back = both.then(|| (to.clone(), from.clone()));
-                std::iter::once((from, to)).chain(back).collect()
-            }
-            _ => Vec::new(),
+    let verdicts = probed.probe.verdicts.iter();
+    verdicts
+        .flat_map(|verdict| words::directions(verdict.culprit))
+        .filter_map(|culprit| match culprit {
+            MeshCulprit::Link { from, to, .. } => Some((section.host_name(from), section.host_name(to))),
+            _ => None,
         })
 }
 
-/// What was judged slow on either side, with its ratio where it was.
+/// What was judged slow on either side, with its ratio where it was. Each direction counts by itself: one that is slow on both
+/// sides is, whatever the other direction does, and the order of the hosts is no difference.
 fn verdicts(a: &Probed, b: &Probed) -> Vec<Difference> {
     let named = |probed: &Probed| -> BTreeMap<String, String> {
         let all = probed.probe.verdicts.iter();
-        let said = all.map(|verdict| {
+        let said = all.flat_map(|verdict| {
             let [ratio, ..] = words::ratios(probed, verdict);
-            (
-                words::culprit(probed.section, verdict.culprit),
-                format!("{ratio:.2}"),
-            )
+            let directions = words::directions(verdict.culprit).into_iter();
+            directions.map(move |culprit| (words::culprit(probed.section, culprit), format!("{ratio:.2}")))
         });
         map_of(said)
     };

@@ -161,9 +161,9 @@ pub struct Comparison {
     /// Of two meshes, what else changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mesh: Option<MeshChange>,
-    /// Cases of A that B lacks.
+    /// Cases of A that B lacks; of meshes, hosts and links too.
     pub only_a: Vec<String>,
-    /// Cases of B that A lacks.
+    /// The same of B.
     pub only_b: Vec<String>,
 }
 

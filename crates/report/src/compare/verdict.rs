@@ -178,7 +178,6 @@ fn row(sides: &Sides, shift: Shift, context: &Context) -> Option<Row> {
         true => Verdict::Inconclusive,
         false => by_interval,
     };
-    let runs = a.runs.min(b.runs);
     let finite = Finite::maybe;
     Some(Row {
         label: sides.label.clone(),
@@ -197,7 +196,7 @@ fn row(sides: &Sides, shift: Shift, context: &Context) -> Option<Row> {
         p_adjusted: finite(context.p_adjusted)?,
         verdict,
         more_runs: match verdict {
-            Verdict::Inconclusive if !is_withheld => more_runs(&shift, runs, context),
+            Verdict::Inconclusive if !is_withheld => more_runs(&shift, (a.runs, b.runs), context),
             _ => None,
         },
         remarks: sides.remarks.clone(),
@@ -251,29 +250,53 @@ fn may_be_drift(sides: &Sides, shift: &Shift, context: &Context) -> bool {
         && (shift.estimate.abs() < DRIFT_RATIO.ln() || a.0.max(b.0) <= a.1.min(b.1))
 }
 
-/// Runs a side beyond the `runs` there are, so that the interval, which narrows with the root of their number, lies beyond
-/// the margin or within it, on whichever side of its edge the estimate is, with a chance of 90 % if that is the truth.
-fn more_runs(shift: &Shift, runs: usize, context: &Context) -> Option<u64> {
-    let least = least_runs(context);
+/// Runs a side beyond the fewer of the `runs` there are, so that the interval, which narrows with the root of their number,
+/// lies beyond the margin or within it, on whichever side of its edge the estimate is, with a chance of 90 % if that is the
+/// truth. The error of sides with a and b runs is that of sides with 2ab / (a + b) each.
+fn more_runs(shift: &Shift, (a, b): (usize, usize), context: &Context) -> Option<u64> {
+    let (least, fewer) = (least_runs(context), a.min(b));
     let Some((lower, upper, _)) = shift.interval else {
-        return Some((least.max(runs + 1) - runs) as u64);
+        return Some((least.max(fewer + 1) - fewer) as u64);
     };
     let normal = Normal::new(0.0, 1.0).ok()?;
     let half_width = (upper - shift.estimate).max(shift.estimate - lower);
     let alpha = (1.0 - LEVEL) / 2.0;
     let z = |tail: f64| normal.inverse_cdf(1.0 - tail);
-    // Holm's first step tests at the level divided by the number of rows.
-    let effect = shift.estimate.abs();
-    let tests = match effect > context.margin {
-        true => context.rows.max(1) as f64,
-        false => 1.0,
+    let (effect, margin) = (shift.estimate.abs(), context.margin);
+    let errors = match effect > margin {
+        // Holm's first step tests at the level divided by the number of rows.
+        true => (z(alpha / context.rows.max(1) as f64) + z(1.0 - POWER)) / (effect - margin),
+        false => errors_within(&normal, effect, margin),
     };
-    let to_tell = (z(alpha / tests) + z(1.0 - POWER)) / z(alpha);
-    let needed = runs as f64 * (half_width * to_tell / (effect - context.margin)).powi(2);
-    let more = (needed.ceil() - runs as f64)
+    let alike = 2.0 * a as f64 * b as f64 / (a + b) as f64;
+    let needed = alike * (half_width / z(alpha) * errors).powi(2);
+    let more = (needed.ceil() - fewer as f64)
         .max(1.0)
-        .max(least as f64 - runs as f64);
+        .max(least as f64 - fewer as f64);
     (more <= MORE_RUNS_MAX).then_some(more as u64)
+}
+
+/// The inverse of the standard error with which both ends of the interval around `effect` lie within the margin with a chance
+/// of 90 %: the power of two one-sided tests (Schuirmann, "A comparison of the two one-sided tests procedure and the power
+/// approach", J. Pharmacokinet. Biopharm. 15, 1987).
+fn errors_within(normal: &Normal, effect: f64, margin: f64) -> f64 {
+    let z = |tail: f64| normal.inverse_cdf(1.0 - tail);
+    let at_level = z((1.0 - LEVEL) / 2.0);
+    let is_enough = |errors: f64| {
+        let end = |distance: f64| normal.cdf(distance * errors - at_level);
+        end(margin - effect) + end(margin + effect) - 1.0 >= POWER
+    };
+    // One end alone needs less, two as near as the nearer one more.
+    let within = |tail: f64| (at_level + z(tail)) / (margin - effect);
+    let (mut low, mut high) = (within(1.0 - POWER), within((1.0 - POWER) / 2.0));
+    for _ in 0..50 {
+        let middle = (low + high) / 2.0;
+        match is_enough(middle) {
+            true => high = middle,
+            false => low = middle,
+        }
+    }
+    high
 }
 
 /// The fewest runs a side with which the smallest possible p-value passes Holm's first step.

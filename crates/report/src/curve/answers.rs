@@ -4,14 +4,13 @@
 
 use super::plateau::plateau;
 use super::window::{WindowPoint, enough};
-use crate::assemble::sleeps;
+use crate::assemble::{busy_shares, sleeps};
 use crate::standings::ends;
 use crate::thresholds::{BACKLOG_MSGS, BUSY_SHARE, REACHED_SHARE, SMALL_BYTES};
 use crate::wording::fine_percent;
-use std::collections::BTreeMap;
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::order::InOrder;
-use wirespeed_schema::run::{CaseResult, Metric};
+use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::{format_asked_size, format_ns, format_rate, format_size, significant};
 
 /// What a sweep of `results` shows, one sentence each: enough credits, and sizes with full bandwidth. Empty for round trips
@@ -115,7 +114,7 @@ fn bound(result: &CaseResult) -> Option<String> {
         metric(result, "cpu_ns_per_message")?,
     );
     let verdict = match (busy(result)?, test.window()) {
-        // Each run had its ends busy, and an end that sleeps while it waits is busy with work.
+        // Each run had that end busy, and an end that sleeps while it waits is busy with work.
         ((least, _), _) if least >= BUSY_SHARE => "the CPU bounds it",
         ((_, most), 1) if most < BUSY_SHARE => "the round trip bounds it",
         ((_, most), _) if most < BUSY_SHARE => "waiting for credits and wake-ups bounds it",
@@ -131,28 +130,10 @@ fn bound(result: &CaseResult) -> Option<String> {
     ))
 }
 
-/// The share of its time that an end works, in each run: the least and the most of all runs.
+/// The share of its time that the busiest end works: in its least busy run, and in any.
 fn busy(result: &CaseResult) -> Option<(f64, f64)> {
-    let ends = result
-        .case
-        .ranks
-        .iter()
-        .filter(|rank| rank.role != Role::Idle)
-        .count()
-        .max(1) as f64;
-    let of_run = |run: &BTreeMap<String, Metric>| {
-        let value = |tag: &str| run.get(tag).map(|metric| metric.value.get());
-        Some(value("cpu_ns_per_message")? * value("rate_msg_per_s")? / 1e9 / ends)
-    };
-    let runs = result.repetitions.iter();
-    let mut shares: Vec<f64> = runs.filter_map(|run| of_run(&run.metrics)).collect();
-    if result.repetitions.is_empty() {
-        shares.extend(of_run(&result.metrics));
-    }
-    Some((
-        shares.iter().copied().reduce(f64::min)?,
-        shares.iter().copied().reduce(f64::max)?,
-    ))
+    let shares = busy_shares(result).into_values();
+    shares.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)))
 }
 
 /// How far the receiver was behind, where that is much.
@@ -187,7 +168,8 @@ fn backlog(result: &CaseResult) -> Option<String> {
 mod tests {
     use super::*;
     use crate::assemble::failed_case;
-    use wirespeed_schema::run::Repetition;
+    use std::collections::BTreeMap;
+    use wirespeed_schema::run::{Metric, Repetition};
 
     fn result(size: u64, credits: u64, rate: f64, cpu_ns: f64) -> CaseResult {
         let case = serde_json::json!({
@@ -205,15 +187,26 @@ mod tests {
             let metric = Metric::of(value, 1).unwrap();
             result.metrics.insert(tag.into(), metric);
         }
+        result.repetitions = vec![run([cpu_ns * rate / 2e9; 2])];
         result
     }
 
-    /// A run of a million messages a second.
-    fn run(size: u64, cpu_ns: f64) -> Repetition {
+    /// A run whose two ends work for these shares of their time.
+    fn run(shares: [f64; 2]) -> Repetition {
+        let nothing = serde_json::json!({"messages": 0, "bytes": 0});
+        let end = |(rank, share): (usize, f64)| {
+            serde_json::json!({
+                "rank": rank, "role": if rank == 0 { "source" } else { "sink" }, "stop": "completed", "elapsed_ns": 1_000_000, "sent": nothing,
+                "received": nothing, "warmup_operations": 0, "samples": [], "idle": "spin",
+                "disturbance": {"user_ns": (share * 4e5) as u64, "system_ns": (share * 6e5) as u64},
+                "clock": {"source": "tsc", "cost_ns": 1, "step_ns": 1, "ticks_per_ns": 1, "calibration_error_ppm": 1},
+            })
+        };
+        let ends = shares.into_iter().enumerate().map(end);
         Repetition {
             index: 0,
-            outcomes: Vec::new(),
-            metrics: result(size, 10, 1e6, cpu_ns).metrics,
+            outcomes: ends.map(|end| serde_json::from_value(end).unwrap()).collect(),
+            metrics: BTreeMap::new(),
             setup_ns: 0,
             overlapping_sessions: 0,
         }
@@ -222,17 +215,9 @@ mod tests {
     #[test]
     fn messages_that_back_up_are_told_with_their_bytes() {
         let backed_up = |messages: f64| {
-            let nothing = serde_json::json!({"messages": 0, "bytes": 0});
-            let document = serde_json::json!({
-                "rank": 0, "role": "source", "stop": "completed", "elapsed_ns": 0, "sent": nothing, "received": nothing,
-                "warmup_operations": 0, "samples": [], "idle": "spin", "disturbance": {},
-                "clock": {"source": "tsc", "cost_ns": 1, "step_ns": 1, "ticks_per_ns": 1, "calibration_error_ppm": 1},
-                "transport_facts": {"unacknowledged_max_msgs": messages.to_string()},
-            });
-            let mut with = run(4096, 1.0);
-            with.outcomes.push(serde_json::from_value(document).unwrap());
             let mut result = result(4096, 10, 1e6, 1.0);
-            result.repetitions.push(with);
+            let facts = &mut result.repetitions[0].outcomes[0].transport_facts;
+            facts.insert("unacknowledged_max_msgs".into(), messages.to_string());
             backlog(&result)
         };
         let said = backed_up(2560.0).unwrap();
@@ -287,14 +272,17 @@ mod tests {
             let said = said(8, credits, cpu_ns);
             assert!(said[0].ends_with(verdict), "{credits} {cpu_ns}: {said:?}");
         }
-        // The ends were busy in one run and idle in the other.
-        let mut both = result(8, 10, 1e6, 1000.0);
-        both.repetitions = [0.5, 1.5].map(|share| run(8, 2000.0 * BUSY_SHARE * share)).into();
-        let said_of_both = bounds(&[both]);
-        assert!(
-            said_of_both[0].ends_with("differs from run to run"),
-            "{said_of_both:?}"
-        );
+        for (runs, verdict) in [
+            (&[[0.45, 0.98], [0.4, 0.97]][..], "the CPU bounds it"),
+            (&[[0.45, 0.98], [0.45, 0.5]], "differs from run to run"),
+            (&[[0.98, 0.45], [0.45, 0.98]], "differs from run to run"),
+            (&[[0.8, 0.85]], "wake-ups bounds it"),
+        ] {
+            let mut uneven = result(8, 10, 1e6, 1000.0);
+            uneven.repetitions = runs.iter().map(|shares| run(*shares)).collect();
+            let said = bounds(&[uneven]);
+            assert!(said[0].ends_with(verdict), "{runs:?}: {said:?}");
+        }
         assert_eq!(said(SMALL_BYTES, 10, 1.0).len(), 1);
         assert_eq!(said(SMALL_BYTES + 1, 10, 1.0), Vec::<String>::new());
     }

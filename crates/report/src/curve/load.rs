@@ -76,7 +76,7 @@ pub enum NoKnee {
     Flat,
     /// The fit misses by this part of the times.
     Residual(f64),
-    /// The fit has it beyond the rates that were offered.
+    /// The fit has it beyond the rates that are carried.
     Beyond,
 }
 
@@ -105,8 +105,10 @@ pub fn knee(points: &[LoadPoint]) -> Result<Knee, NoKnee> {
     }
     let utilisation = 1.0 / (1.0 + (fit.waiting_ns / fit.unloaded_ns).sqrt());
     let offered_per_s = utilisation * fit.limit_per_s;
-    let rates = || points.iter().map(|point| point.offered_per_s);
-    if offered_per_s > rates().fold(0.0, f64::max) || offered_per_s < rates().fold(f64::MAX, f64::min) {
+    let rates = || used.iter().map(|point| point.offered_per_s);
+    let (lowest, highest) = (rates().fold(f64::MAX, f64::min), rates().fold(0.0, f64::max));
+    let fails = carried(points).fails_per_s.unwrap_or(f64::INFINITY);
+    if !(lowest..=highest).contains(&offered_per_s) || offered_per_s >= fails {
         return Err(NoKnee::Beyond);
     }
     Ok(Knee {
@@ -371,6 +373,35 @@ mod tests {
             })
             .collect();
         assert!(knee(&noise).is_err());
+    }
+
+    #[test]
+    fn no_knee_is_told_where_the_load_is_not_carried() {
+        // The knee of this M/D/1 is at 586 k.
+        let spoilt = |from: usize| {
+            let mut points = m_d_1(0.0, 1);
+            points[from].achieved_per_s = 0.5 * points[from].offered_per_s;
+            points
+        };
+        assert!(knee(&spoilt(6)).is_ok());
+        assert_eq!(
+            knee(&spoilt(4)),
+            Err(NoKnee::Beyond),
+            "one below it is not carried"
+        );
+        let mut light = m_d_1(0.0, 1);
+        light.truncate(5);
+        assert!(light[4].response_ns > KNEE_RISE_MIN * light[0].response_ns);
+        assert_eq!(knee(&light), Err(NoKnee::Beyond));
+        light.push(LoadPoint {
+            achieved_per_s: 1e5,
+            ..m_d_1(0.0, 1)[9]
+        });
+        assert_eq!(
+            knee(&light),
+            Err(NoKnee::Beyond),
+            "a rate offered beyond it is not carried"
+        );
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn knee_words(rows: &[LoadPoint], rate: &dyn Fn(f64) -> String) -> String {
             percent(residual),
             percent(FIT_RESIDUAL_MAX)
         ),
-        Err(NoKnee::Beyond) => "No knee among the rates that were offered.".to_owned(),
+        Err(NoKnee::Beyond) => "No knee among the rates that are carried.".to_owned(),
     }
 }
 

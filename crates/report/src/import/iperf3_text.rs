@@ -74,6 +74,9 @@ pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
         if next.contains("iperf3 ") {
             (size_bytes, at_server) = (length_of(next), false);
         }
+        if next.trim() == "iperf Done." {
+            at_server = false;
+        }
         size_bytes = blocks_of(next).or(size_bytes);
         // The same run, as its other end saw it.
         at_server |= next.trim() == "Server output:";
@@ -180,6 +183,9 @@ mod tests {
             + &TCP.replace("$ iperf3 -c 192.0.2.1 -l 64K\n", "");
         let found = read(&both.repeat(2)).unwrap();
         assert_eq!(found.len(), 2);
+        // Outputs alone, as files that were put together have them.
+        let (_, bare) = both.split_once('\n').unwrap();
+        assert_eq!(read(&bare.repeat(3)).unwrap().len(), 3);
     }
 
     #[test]

@@ -85,6 +85,14 @@ pub fn gaps(probed: &[Probed], section: &MeshSection) -> Vec<String> {
             reasons(&failed)
         ));
     }
+    let (again, why) = failed_beside_figures(probed);
+    if again > 0 {
+        said.push(format!(
+            "{} of pairs with other figures failed: {}.",
+            counted(again, "measurement"),
+            listed(&why, NAMED_MAX)
+        ));
+    }
     let lost = section.hosts.iter().zip(0..);
     let lost: Vec<String> = lost
         .filter_map(|(host, number)| {
@@ -142,6 +150,15 @@ fn not_judged_hosts(probed: &[Probed], section: &MeshSection) -> Option<String> 
 pub fn failures(probed: &[Probed]) -> Vec<(String, u64)> {
     let pairs = probed.iter().flat_map(|probed| &probed.probe.pairs);
     grouped_reasons(pairs.filter_map(MeshPair::failure))
+}
+
+/// How many measurements failed of pairs that have figures all the same, and the last reason of each.
+fn failed_beside_figures(probed: &[Probed]) -> (u64, Vec<String>) {
+    let pairs = probed.iter().flat_map(|probed| &probed.probe.pairs);
+    let again = pairs.filter(|pair| pair.failed_count > 0 && pair.failure().is_none());
+    let count = again.clone().map(|pair| pair.failed_count).sum();
+    let why = grouped_reasons(again.filter_map(|pair| pair.failed.as_deref()));
+    (count, why.into_iter().map(|(why, _)| why).collect())
 }
 
 /// Reasons with how often each is given, the most frequent first.

@@ -11,8 +11,8 @@ pub(crate) mod gaps;
 pub mod outcome;
 mod probed;
 pub(crate) mod silence;
-mod standing;
+pub(crate) mod standing;
 pub mod words;
 
 pub use probed::{PairFigure, Probed};
-pub use standing::{Standing, drained, good, standings};
+pub use standing::{drained, good};

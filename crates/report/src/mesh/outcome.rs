@@ -3,7 +3,7 @@
 
 use crate::thresholds::FINDABLE_RATIO;
 use wirespeed_schema::finite::Finite;
-use wirespeed_schema::mesh::{MeshCulprit, MeshPairs, MeshProbe, MeshSection};
+use wirespeed_schema::mesh::{MeshCulprit, MeshPair, MeshPairs, MeshProbe, MeshSection};
 
 /// Hosts of which each has the partners that it needs to be judged.
 const JUDGED_FROM: usize = 4;
@@ -44,9 +44,14 @@ pub fn doubtful(section: &MeshSection, probe: &MeshProbe) -> Vec<u32> {
         .collect()
 }
 
-/// Whether nobody can tell if a host that was not named is slow: for noise, for a host that seems so, or since none was judged.
+/// Links that seemed slow, which their checks neither confirmed nor cleared.
+pub fn unsettled(probe: &MeshProbe) -> impl Iterator<Item = &MeshPair> {
+    probe.pairs.iter().filter(|pair| pair.unsettled)
+}
+
+/// Whether nobody can tell if what was not named is slow: for noise, for a host or link that seems so, or since none was judged.
 pub fn cannot_tell(section: &MeshSection, probe: &MeshProbe) -> bool {
-    !finds_hosts(probe) || !doubtful(section, probe).is_empty()
+    !finds_hosts(probe) || !doubtful(section, probe).is_empty() || unsettled(probe).next().is_some()
 }
 
 /// The same of a whole mesh that was to judge its hosts: one of few hosts, or of given pairs, shows figures alone.

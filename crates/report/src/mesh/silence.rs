@@ -1,13 +1,13 @@
 //! What is said of hosts and links that no verdict names: that they are not slow, and how slow they would have to be to be named;
 //! or that nobody can tell, and why. It must never decide which of them holds: that is `outcome`.
 
-use super::outcome::{doubtful, finds_hosts, finds_links};
+use super::outcome::{doubtful, finds_hosts, finds_links, unsettled};
 use super::probed::Probed;
 use crate::thresholds::POWER;
 use crate::view::listed;
 use crate::wording::{counted, fine_percent, percent};
 use wirespeed_schema::finite::Finite;
-use wirespeed_schema::mesh::MeshCulprit;
+use wirespeed_schema::mesh::{MeshCulprit, MeshPair};
 
 /// Hosts in a sentence.
 const NAMED_MAX: usize = 2;
@@ -81,11 +81,24 @@ fn why_not(probed: &Probed) -> Option<(String, String)> {
         )
     };
     let ratios: Vec<String> = doubtful.iter().map(ratio).collect();
-    (!names.is_empty()).then(|| {
-        let of = of_what(probed);
-        let (who, at) = (listed(&names, NAMED_MAX), listed(&ratios, NAMED_MAX));
-        (who, format!("at {at} of {of}, which the checks did not confirm"))
-    })
+    if names.is_empty() {
+        let links = unsettled(probe).map(|link| probed.pair_name(link.from, link.to));
+        let links: Vec<String> = links.collect();
+        // Of a link that only pairs could clear that do not answer, there is no figure but those of the survey.
+        let has_checks = |link: &MeshPair| link.values.len() > link.survey_count as usize;
+        let why = match probe.complete && !unsettled(probe).any(has_checks) {
+            true => "it seemed so and could not be checked, since pairs that this takes do not answer",
+            false => "it seemed so, and its checks neither confirmed nor cleared that",
+        };
+        return (!links.is_empty()).then(|| (listed(&links, NAMED_MAX), why.to_owned()));
+    }
+    let of = of_what(probed);
+    let (who, at) = (listed(&names, NAMED_MAX), listed(&ratios, NAMED_MAX));
+    let checked = match probe.looks_count {
+        0 => "was not checked",
+        _ => "the checks did not confirm",
+    };
+    Some((who, format!("at {at} of {of}, which {checked}")))
 }
 
 /// Why a slow host might not have been named.

@@ -1,8 +1,8 @@
-//! Where each host stands over all probes of a mesh, and the lists that follow: hosts to use, hosts to leave out. A host of
+//! Where each host stands in a probe and over all of a mesh, and the lists that follow: hosts to use, hosts to leave out. A host of
 //! which nothing is known is on neither list.
 
 use super::outcome::{doubtful, finds_hosts, is_named};
-use wirespeed_schema::mesh::{MeshCulprit, MeshProbe, MeshSection};
+use wirespeed_schema::mesh::{MeshCulprit, MeshHost, MeshProbe, MeshSection};
 
 /// Where a host stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,24 +30,32 @@ impl Standing {
     }
 }
 
-/// The standing of every host, by number: the worst of all probes.
-pub fn standings(section: &MeshSection) -> Vec<Standing> {
+/// The standing of every host in one probe, by number, whatever it does in others.
+pub fn of_probe(section: &MeshSection, probe: &MeshProbe) -> Vec<Standing> {
+    let mut found = unless_lost(section, Standing::Good);
+    add(section, probe, &mut found);
+    found
+}
+
+/// The worst of all probes.
+fn standings(section: &MeshSection) -> Vec<Standing> {
     let start = match section.probes.is_empty() {
         true => Standing::Unknown,
         false => Standing::Good,
     };
-    let mut found: Vec<Standing> = section
-        .hosts
-        .iter()
-        .map(|host| match host.lost {
-            Some(_) => Standing::Lost,
-            None => start,
-        })
-        .collect();
+    let mut found = unless_lost(section, start);
     for probe in &section.probes {
         add(section, probe, &mut found);
     }
     found
+}
+
+fn unless_lost(section: &MeshSection, standing: Standing) -> Vec<Standing> {
+    let of_host = |host: &MeshHost| match host.lost {
+        Some(_) => Standing::Lost,
+        None => standing,
+    };
+    section.hosts.iter().map(of_host).collect()
 }
 
 fn add(section: &MeshSection, probe: &MeshProbe, found: &mut [Standing]) {

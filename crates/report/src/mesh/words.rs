@@ -153,13 +153,51 @@ fn is_of_this_rail(probed: &Probed, culprit: MeshCulprit) -> bool {
         MeshCulprit::Link { from, to, .. } => (2, from.min(to), from.max(to)),
     };
     let own = of(culprit);
+    // A link without a figure there was not found well.
+    let has_figures = |other: &MeshProbe| {
+        let is_measured = |link: &MeshCulprit| {
+            let mut measured = other.pairs.iter().filter(|pair| !pair.values.is_empty());
+            matches!(*link, MeshCulprit::Link { from, to, .. }
+                if measured.any(|pair| (pair.from, pair.to) == (from, to)))
+        };
+        directions(culprit).iter().all(is_measured)
+    };
     let is_well = |other: &&MeshProbe| {
         let slow = other.verdicts.iter().any(|verdict| of(verdict.culprit) == own);
         let is_judged = |host| !other.not_judged_hosts.contains(&host);
-        let is_told = own.0 == 2 || !outcome::cannot_tell(probed.section, other);
+        let is_told = match own.0 {
+            2 => {
+                outcome::finds_links(other)
+                    && outcome::unsettled(other).next().is_none()
+                    && has_figures(other)
+            }
+            _ => !outcome::cannot_tell(probed.section, other),
+        };
         other.complete && !slow && is_told && (own.0 == 0 || is_judged(own.1) && is_judged(own.2))
     };
     !probed.on_other_rails.is_empty() && probed.on_other_rails.iter().all(is_well)
+}
+
+/// The directions of a culprit, each as one of its own.
+pub(crate) fn directions(culprit: MeshCulprit) -> Vec<MeshCulprit> {
+    let each = |side: MeshSide, of: &dyn Fn(MeshSide) -> MeshCulprit| match side {
+        MeshSide::Both => vec![of(MeshSide::Sends), of(MeshSide::Receives)],
+        one => vec![of(one)],
+    };
+    match culprit {
+        MeshCulprit::Unit { unit, side } => each(side, &|side| MeshCulprit::Unit { unit, side }),
+        MeshCulprit::Host { host, side } => each(side, &|side| MeshCulprit::Host { host, side }),
+        MeshCulprit::Undecided { host, side } => each(side, &|side| MeshCulprit::Undecided { host, side }),
+        MeshCulprit::Link { from, to, both } => {
+            let link = |from, to| MeshCulprit::Link {
+                from,
+                to,
+                both: false,
+            };
+            let back = both.then(|| link(to, from));
+            std::iter::once(link(from, to)).chain(back).collect()
+        }
+    }
 }
 
 /// `node7 receives`, `node1 <-> node2`.

@@ -64,6 +64,16 @@ pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
     text
 }
 
+/// JUnit of a run that has no verdicts: one error.
+pub fn junit_error(why: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites><testsuite name=\"wirespeed\" tests=\"1\" failures=\"0\" \
+         errors=\"1\" skipped=\"0\">\n  <testcase classname=\"wirespeed\" name=\"run\"><error type=\"run\" message=\"{}\"/>\
+         </testcase>\n</testsuite></testsuites>\n",
+        xml(why)
+    )
+}
+
 /// One annotation a figure that is not the same: errors for slower, warnings for inconclusive, notices for faster.
 pub fn github(comparison: &Comparison) -> String {
     let mut text = String::new();
@@ -188,6 +198,8 @@ mod tests {
         let hostile = "<x a=\"1\">&'\n::set-env name=A::b,%\u{1b}";
         let text = junit(&comparison(hostile), false);
         assert!(!text.contains("<x") && !text.contains('\u{1b}'), "{text}");
+        let text = junit_error(hostile);
+        assert!(!text.contains("<x") && text.contains("errors=\"1\""), "{text}");
         let lines = github(&comparison(hostile));
         assert_eq!(lines.lines().count(), 2, "{lines}");
         assert!(lines.contains("%0A%3A%3Aset-env"), "{lines}");

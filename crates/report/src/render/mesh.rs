@@ -3,7 +3,8 @@
 
 use super::RenderError;
 use super::tamed::tamed;
-use crate::mesh::{PairFigure, Probed, Standing, standings};
+use crate::mesh::standing::{self, Standing};
+use crate::mesh::{PairFigure, Probed};
 use wirespeed_schema::Run;
 use wirespeed_schema::mesh::{MeshPair, MeshSection};
 
@@ -23,7 +24,7 @@ const PROBE: [&str; 13] = [
     "higher_is_better",
     "complete",
 ];
-const PAIR: [&str; 16] = [
+const PAIR: [&str; 19] = [
     "from",
     "to",
     "from_unit",
@@ -40,6 +41,9 @@ const PAIR: [&str; 16] = [
     "failed",
     "from_lost",
     "to_lost",
+    "failed_count",
+    "wrong_data",
+    "unsettled",
 ];
 const HOST: [&str; 6] = [
     "host",
@@ -51,7 +55,8 @@ const HOST: [&str; 6] = [
 ];
 
 /// A row a pair that was to be measured, by probe, sender and receiver. `median`, `min`, `max` and `values` are in the unit that
-/// the tag ends with; ratios are of performances, 1 is the median.
+/// the tag ends with; ratios are of performances, 1 is the median, below it is slower. `failed` says why a pair has no figure at
+/// all, `failed_count` how many measurements gave none.
 pub(super) fn pairs(run: &Run, section: &MeshSection) -> Result<String, RenderError> {
     let names = Names::of(section);
     written(&PAIR, |write| {
@@ -70,10 +75,10 @@ pub(super) fn pairs(run: &Run, section: &MeshSection) -> Result<String, RenderEr
 /// A row a host of each probe.
 pub(super) fn hosts(run: &Run, section: &MeshSection) -> Result<String, RenderError> {
     let names = Names::of(section);
-    let standings = standings(section);
     written(&HOST, |write| {
         for probed in Probed::all(run, section) {
             let lead = lead(run, section, &probed);
+            let standings = standing::of_probe(section, probed.probe);
             for (number, host) in (0u32..).zip(&section.hosts) {
                 let effect = probed.effect(number);
                 let standing = match standings.get(number as usize) {
@@ -151,7 +156,11 @@ fn lead(run: &Run, section: &MeshSection, probed: &Probed) -> Vec<String> {
 fn pair_fields(probed: &Probed, names: &Names, pair: &MeshPair, figure: Option<&PairFigure>) -> Vec<String> {
     let values = || pair.values.iter().map(|value| value.get());
     let all: Vec<String> = values().map(|value| value.to_string()).collect();
-    let ratio = figure.zip(probed.median.filter(|median| *median > 0.0));
+    let median = probed.median.filter(|median| *median > 0.0);
+    // A ratio of performances is that of figures for a rate, and its inverse for a latency: the same holds the other way round.
+    let ratio = figure
+        .zip(median)
+        .map(|(figure, median)| probed.of_figures(figure.value / median));
     let (sends, receives) = (
         probed.effect(pair.from).sends_ratio,
         probed.effect(pair.to).receives_ratio,
@@ -166,13 +175,16 @@ fn pair_fields(probed: &Probed, names: &Names, pair: &MeshPair, figure: Option<&
         or_empty(figure.map(|figure| figure.value)),
         or_empty(values().reduce(f64::min)),
         or_empty(values().reduce(f64::max)),
-        or_empty(ratio.map(|(figure, median)| figure.value / median)),
+        or_empty(ratio.filter(|ratio| ratio.is_finite())),
         all.join(";"),
         or_empty(sends.map(|ratio| ratio.get())),
         or_empty(receives.map(|ratio| ratio.get())),
         pair.failure().unwrap_or_default().to_owned(),
         names.lost(pair.from),
         names.lost(pair.to),
+        pair.failed_count.to_string(),
+        pair.wrong_data.clone().unwrap_or_default(),
+        pair.unsettled.to_string(),
     ]
 }
 

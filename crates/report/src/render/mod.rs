@@ -23,7 +23,7 @@ mod vega;
 
 pub use checkup::checkup;
 pub use csv::{CsvRows, csv};
-pub use gate::{github, junit};
+pub use gate::{github, junit, junit_error};
 pub use json::{JsonForm, event_line, json};
 pub use live::{LiveRun, live};
 pub use markdown::markdown;

@@ -37,9 +37,9 @@ impl Group {
 /// The groups of `values`, from the smallest up; one alone where there is no second. Values that are not finite and above
 /// 0 are left out; none are left: no group.
 ///
-/// On the logarithms, two neighbours are the ends of different groups when what lies on each side has three values and
-/// 5 % of all, when they are 15 % apart, and when the gap is four times the larger standard deviation of the two sides. The
-/// widest gap that is so divides first, and both sides are looked at again.
+/// On the logarithms, the values are cut at every gap of 15 %. Neighbouring pieces are of different groups when each has three
+/// values and 5 % of all, and the gap is four times the larger standard deviation of the two; the weakest separation that is
+/// not so is given up first, until all hold.
 pub fn groups(values: &[f64]) -> Vec<Group> {
     let mut sorted: Vec<f64> = values
         .iter()
@@ -47,35 +47,33 @@ pub fn groups(values: &[f64]) -> Vec<Group> {
         .filter(|value| value.is_finite() && *value > 0.0)
         .collect();
     sorted.sort_by(f64::total_cmp);
-    if sorted.is_empty() {
-        return Vec::new();
-    }
     let least = GROUP_MIN.max((sorted.len() as f64 * SHARE_MIN).ceil() as usize);
-    let mut found = Vec::new();
-    match sorted.len() >= VALUES_MIN {
-        true => divide(&sorted, least, &mut found),
-        false => found.push(Group { values: sorted }),
+    let is_near = |a: &f64, b: &f64| sorted.len() < VALUES_MIN || b / a < RATIO_MIN;
+    let mut found: Vec<Group> = sorted
+        .chunk_by(is_near)
+        .map(|piece| Group {
+            values: piece.to_vec(),
+        })
+        .collect();
+    let weakest = |found: &[Group]| {
+        let judged = found.windows(2).map(|pair| separation(&pair[0], &pair[1], least));
+        let weakest = judged.enumerate().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        (weakest.1 < 1.0).then_some(weakest.0)
+    };
+    while let Some(at) = weakest(&found) {
+        let above = found.remove(at + 1);
+        found[at].values.extend(above.values);
     }
     found
 }
 
-fn divide(sorted: &[f64], least: usize, found: &mut Vec<Group>) {
-    let gap = |at: usize| (sorted[at] / sorted[at - 1]).ln();
-    let is_apart = |at: &usize| {
-        let (below, above) = sorted.split_at(*at);
-        gap(*at) >= RATIO_MIN.ln() && gap(*at) >= DEVIATIONS_MIN * deviation(below).max(deviation(above))
-    };
-    let widest = (least..(sorted.len() + 1).saturating_sub(least))
-        .filter(is_apart)
-        .max_by(|a, b| gap(*a).total_cmp(&gap(*b)));
-    match widest {
-        Some(at) => {
-            divide(&sorted[..at], least, found);
-            divide(&sorted[at..], least, found);
-        }
-        None => found.push(Group {
-            values: sorted.to_vec(),
-        }),
+/// How clearly two neighbours are groups of their own: at least 1 where they are. Below 0 where one has too few values, so
+/// that these join the nearest before anything else is judged.
+fn separation(below: &Group, above: &Group, least: usize) -> f64 {
+    let gap = (above.values[0] / below.values[below.values.len() - 1]).ln();
+    match below.values.len().min(above.values.len()) < least {
+        true => -1.0 / gap,
+        false => gap / (DEVIATIONS_MIN * deviation(&below.values).max(deviation(&above.values))),
     }
 }
 
@@ -102,6 +100,22 @@ mod tests {
         assert_eq!(found[0].median(), 130.4);
         assert_eq!(found[1].median(), 531.5);
         assert!(found[1].spread_ratio() < 0.03);
+    }
+
+    #[test]
+    fn states_of_equal_weight_are_told_apart_however_many() {
+        let many = [100.0, 200.0, 400.0, 800.0].map(|value| [value; 5]).concat();
+        for (values, sizes) in [
+            (
+                &[50.0, 50.5, 51.0, 100.0, 101.0, 102.0, 200.0, 201.0, 203.0][..],
+                &[3, 3, 3][..],
+            ),
+            (&many[..15], &[5, 5, 5]),
+            (&many, &[5, 5, 5, 5]),
+        ] {
+            let found: Vec<usize> = groups(values).iter().map(|group| group.values.len()).collect();
+            assert_eq!(found, sizes, "{values:?}");
+        }
     }
 
     #[test]

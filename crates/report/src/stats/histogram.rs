@@ -4,6 +4,9 @@ use super::order::{quantile_interval, samples_needed};
 use wirespeed_schema::HistogramData;
 use wirespeed_schema::histogram::{BUCKETS, bucket_middle, bucket_range};
 
+/// Half of a bucket over its value: by so much the middle of a bucket of ticks may be off.
+const TICKS_ROUNDED: f64 = 1.0 / 512.0;
+
 /// A quantile with its interval, in ns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
@@ -35,8 +38,8 @@ pub fn quantile(data: &HistogramData, p: f64, level: f64) -> Result<Estimate, u6
     })
 }
 
-/// Edges of the bucket that holds the `rank`-th smallest sample, or of the clock's step around it where that is wider;
-/// kept within the exact extremes.
+/// Edges of the bucket that holds the `rank`-th smallest sample, or of the clock's step around it where that is wider; both
+/// further out by what a bucket of the clock's ticks had rounded before. Kept within the exact extremes.
 fn edges_at_rank_ns(data: &HistogramData, rank: u64) -> (f64, f64) {
     let (min, max) = (data.min_ns.get(), data.max_ns.get());
     let mut seen = 0u64;
@@ -46,7 +49,10 @@ fn edges_at_rank_ns(data: &HistogramData, rank: u64) -> (f64, f64) {
             let (low, width) = bucket_range(index as usize);
             let (low, high) = (low as f64 / 1000.0, (low as f64 + width as f64) / 1000.0);
             let wider = (data.step_ns.get() - (high - low)).max(0.0) / 2.0;
-            let (low, high) = (low - wider, high + wider);
+            let (low, high) = (
+                low - wider - low * TICKS_ROUNDED,
+                high + wider + high * TICKS_ROUNDED,
+            );
             return (low.max(min).min(max), high.min(max).max(min));
         }
     }
@@ -54,7 +60,7 @@ fn edges_at_rank_ns(data: &HistogramData, rank: u64) -> (f64, f64) {
 }
 
 /// Sample standard deviation in ns, sqrt(Σ c·(x - mean)² / (n - 1)), with x the middle of each bucket; `None` below 2
-/// samples. Bucketing adds at most 0.2 % of the value to it.
+/// samples. Bucketing adds at most 0.4 % of the value to it.
 pub fn sd_ns(data: &HistogramData) -> Option<f64> {
     let used = || {
         data.buckets
@@ -93,6 +99,10 @@ pub fn spread_ratio(data: &HistogramData) -> Option<f64> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use wirespeed_schema::Finite;
+    use wirespeed_schema::histogram::bucket_of;
+
+    const TICK_NS: f64 = 0.417;
 
     #[test]
     fn a_spread_is_relative_to_a_median_that_is_not_zero() {
@@ -137,8 +147,18 @@ mod tests {
             mut samples in prop::collection::vec(0.5..1e8f64, 36..400),
             p in prop::sample::select(vec![0.5, 0.9]),
         ) {
-            let data = HistogramData::from_samples_ns(&samples);
+            // As the recorder has them: in buckets of ticks, then of picoseconds; the extremes are exact.
+            let rounded: Vec<f64> = samples
+                .iter()
+                .map(|ns| bucket_middle(bucket_of((ns / TICK_NS).round() as u64)) as f64 * TICK_NS)
+                .collect();
+            samples.iter_mut().for_each(|ns| *ns = (*ns / TICK_NS).round() * TICK_NS);
             samples.sort_by(f64::total_cmp);
+            let data = HistogramData {
+                min_ns: Finite::new(samples[0]).unwrap(),
+                max_ns: Finite::new(samples[samples.len() - 1]).unwrap(),
+                ..HistogramData::from_samples_ns(&rounded)
+            };
             let n = samples.len() as u64;
             let ranks = quantile_interval(n, p, 0.95).unwrap();
             let got = quantile(&data, p, 0.95).unwrap();

@@ -5,10 +5,12 @@ use crate::figures::figure_text;
 use crate::import::UNKNOWN;
 use crate::labels::{Input, label, resampled, worth};
 use crate::table::{Row, Table, number, text};
+use crate::thresholds::INTERVAL_RUNS_MIN;
 use crate::wording::{counted, shell_words};
 use std::collections::BTreeSet;
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Run};
+use wirespeed_schema::section::Imported;
 
 /// What an interval over runs is of. Of real launches in a row fewer intervals hold the median of a quarter of an hour than
 /// of launches in random order: docs/statistics.md.
@@ -66,7 +68,16 @@ pub fn certainty(run: &Run) -> Vec<String> {
     let cases = || run.cases.iter().filter(|case| !case.metrics.is_empty());
     let runs = || cases().map(runs_of);
     let mut lines = Vec::new();
+    // Nobody says how the runs of others began.
+    let fresh = match run.sections.has::<Imported>() {
+        true => "",
+        false => ", each with fresh connections",
+    };
     if let (Some(fewest), Some(most)) = (runs().min(), runs().max()) {
+        let counts = match fewest == most {
+            true => most.to_string(),
+            false => format!("{fewest} to {most}"),
+        };
         lines.push(match (fewest, most) {
             (_, 0 | 1) if cases().all(|case| case.metrics.values().all(|figure| figure.lower.is_none())) => {
                 "One run a case, and no interval: nothing says what another run would give.".to_owned()
@@ -75,12 +86,10 @@ pub fn certainty(run: &Run) -> Vec<String> {
                 "One run a case: the intervals show the spread within it, not what another run would give."
                     .to_owned()
             }
-            (fewest, most) if fewest == most => {
-                format!("{most} runs a case, each with fresh connections; {OVER_RUNS}.")
-            }
-            (fewest, most) => {
-                format!("{fewest} to {most} runs a case, each with fresh connections; {OVER_RUNS}.")
-            }
+            (_, most) if most < INTERVAL_RUNS_MIN => format!(
+                "{counts} runs a case{fresh}; smallest and largest are given, for an interval needs {INTERVAL_RUNS_MIN}."
+            ),
+            _ => format!("{counts} runs a case{fresh}; {OVER_RUNS}."),
         });
     }
     let goals: Vec<_> = cases().filter_map(|case| case.convergence.as_ref()).collect();

@@ -6,7 +6,7 @@ use super::remarks::listed;
 use crate::charts::Picture;
 use crate::labels::Input;
 use crate::mesh::gaps::failures;
-use crate::mesh::{PairFigure, Probed, Standing, drained, good, standings, words};
+use crate::mesh::{PairFigure, Probed, drained, good, standing, words};
 use crate::stats::median;
 use crate::table::{Row, Table, Tone, key, number, text};
 use crate::wording::{fine_percent, grouped};
@@ -52,16 +52,15 @@ pub fn parts(run: &Run) -> Vec<Part> {
     let section = section.with_short_names();
     let probed = Probed::all(run, &section);
     let with_figures = || probed.iter().filter(|probed| probed.median.is_some());
-    let standings = standings(&section);
     let mut tables = vec![suspects(&probed), probes(&probed)];
     let of_each = |table: &dyn Fn(&Probed, bool) -> Table| {
         let numbered = with_figures().enumerate();
         let tables = numbered.map(|(at, one)| table(one, at < PROBES_MAX || !one.probe.verdicts.is_empty()));
         tables.collect::<Vec<Table>>()
     };
-    tables.extend(of_each(&|probed, on_screen| hosts(probed, &standings, on_screen)));
+    tables.extend(of_each(&hosts));
     tables.extend(of_each(&|probed, _| pairs(probed)));
-    tables.extend([storms(&section), failed(&probed), lost(&section)]);
+    tables.extend([storms(run, &section), failed(&probed), lost(&section)]);
     let told = tables.into_iter().filter(|table| !table.rows.is_empty());
     let mut parts: Vec<Part> = told.map(Part::Table).collect();
     parts.extend(pasted);
@@ -69,9 +68,10 @@ pub fn parts(run: &Run) -> Vec<Part> {
 }
 
 /// Traffic beside the pairs, and how its streams shared the path.
-fn storms(section: &MeshSection) -> Table {
+fn storms(run: &Run, section: &MeshSection) -> Table {
     let columns = vec![
         key("storm"),
+        key("beside"),
         number("streams", 2),
         number("together", 0),
         number("Jain's index", 1),
@@ -98,6 +98,9 @@ fn storms(section: &MeshSection) -> Table {
         };
         Row::from(vec![
             storm.load.clone(),
+            run.cases
+                .get(storm.case as usize)
+                .map_or_else(String::new, |result| result.case.label()),
             storm.streams.len().to_string(),
             format_rate(storm.streams.iter().map(of_stream).sum(), "B/s"),
             share(storm.jain_ratio),
@@ -238,7 +241,7 @@ fn probes(probed: &[Probed]) -> Table {
 }
 
 /// What hosts do beside the median host: those that are not well first, then the slowest.
-fn hosts(probed: &Probed, standings: &[Standing], on_screen: bool) -> Table {
+fn hosts(probed: &Probed, on_screen: bool) -> Table {
     let columns = vec![
         key("host"),
         text("unit", 2),
@@ -246,11 +249,11 @@ fn hosts(probed: &Probed, standings: &[Standing], on_screen: bool) -> Table {
         number("receives", 0),
         text("verdict", 0),
     ];
-    let slow = slow_here(probed);
-    let word = |host: u32| match standings.get(host as usize) {
-        Some(Standing::Slow) if !slow.contains_key(&host) => "",
-        Some(standing) => standing.word(),
-        None => "",
+    let standings = standing::of_probe(probed.section, probed.probe);
+    let word = |host: u32| {
+        standings
+            .get(host as usize)
+            .map_or("", |standing| standing.word())
     };
     let mut order = probed.order();
     // The sort is stable: those that are well stay in order.
@@ -307,26 +310,6 @@ fn hosts(probed: &Probed, standings: &[Standing], on_screen: bool) -> Table {
             0
         })
         .sorted_by_reader()
-}
-
-/// Hosts that are slow in this probe, themselves or with their unit.
-fn slow_here(probed: &Probed) -> BTreeMap<u32, ()> {
-    let mut found = BTreeMap::new();
-    for verdict in &probed.probe.verdicts {
-        match verdict.culprit {
-            MeshCulprit::Host { host, .. } => drop(found.insert(host, ())),
-            MeshCulprit::Unit { unit, .. } => {
-                let hosts = (0..).zip(&probed.section.hosts);
-                found.extend(
-                    hosts
-                        .filter(|(_, host)| host.unit == Some(unit))
-                        .map(|(at, _)| (at, ())),
-                );
-            }
-            MeshCulprit::Link { .. } | MeshCulprit::Undecided { .. } => {}
-        }
-    }
-    found
 }
 
 /// The slowest pairs, in files alone.

@@ -3,7 +3,9 @@
 use super::bulk::{between, megabits};
 use super::model::Part;
 use crate::charts::Picture;
+use crate::interference::undisturbed;
 use crate::labels::Input;
+use crate::names::Names;
 use crate::table::{Row, Table, key, number, text};
 use crate::wording::{fine_percent, times};
 use wirespeed_schema::Run;
@@ -12,13 +14,15 @@ use wirespeed_schema::run::CaseResult;
 
 /// The fastest, and how far the slowest is behind it.
 pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
-    let measured = fastest_first(input.run);
+    let cases = undisturbed(input.run);
+    let measured = fastest_first(&cases);
     let (Some(first), Some(last)) = (measured.first(), measured.last()) else {
         return Vec::new();
     };
+    let names = Movers::among(&measured);
     let said = |case: &CaseResult| {
         let ends = interval(case).unwrap_or_default();
-        format!("{} {} Mb/s {ends}", case.case.transport, megabits(rate_of(case)))
+        format!("{} {} Mb/s {ends}", names.of(case), megabits(rate_of(case)))
             .trim_end()
             .to_owned()
     };
@@ -35,9 +39,14 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
 
 /// A row a mover.
 pub fn parts(run: &Run) -> Vec<Part> {
-    let measured = fastest_first(run);
+    let cases = undisturbed(run);
+    let measured = fastest_first(&cases);
+    let names = Movers::among(&measured);
     let best = measured.first().map_or(0.0, |case| rate_of(case));
-    let rows: Vec<Row> = measured.iter().map(|case| row(case, best).into()).collect();
+    let rows: Vec<Row> = measured
+        .iter()
+        .map(|case| row(names.of(case), case, best).into())
+        .collect();
     let columns = vec![
         key("mover"),
         number("Mb/s", 0),
@@ -59,8 +68,26 @@ pub fn parts(run: &Run) -> Vec<Part> {
     }
 }
 
-fn fastest_first(run: &Run) -> Vec<&CaseResult> {
-    let mut measured: Vec<&CaseResult> = run.cases.iter().filter(|case| rate_of(case) > 0.0).collect();
+/// What movers are called: by their transport, and by more where it moves data in several ways.
+struct Movers<'a>(Names<'a>, Vec<&'a str>);
+
+impl<'a> Movers<'a> {
+    fn among(cases: &[&'a CaseResult]) -> Self {
+        let transports = cases.iter().map(|case| case.case.transport.as_str());
+        Movers(Names::among(cases.iter().copied()), transports.collect())
+    }
+
+    fn of(&self, case: &CaseResult) -> String {
+        let transport = &case.case.transport;
+        match self.1.iter().filter(|other| *other == transport).count() {
+            0 | 1 => transport.clone(),
+            _ => self.0.of(case),
+        }
+    }
+}
+
+fn fastest_first(cases: &[CaseResult]) -> Vec<&CaseResult> {
+    let mut measured: Vec<&CaseResult> = cases.iter().filter(|case| rate_of(case) > 0.0).collect();
     measured.order_by(|a, b| rate_of(b).total_cmp(&rate_of(a)));
     measured
 }
@@ -79,7 +106,7 @@ fn rate_of(case: &CaseResult) -> f64 {
     metric.map_or(0.0, |metric| metric.value.get())
 }
 
-fn row(case: &CaseResult, best: f64) -> Vec<String> {
+fn row(name: String, case: &CaseResult, best: f64) -> Vec<String> {
     let metric = |tag: &str| case.metrics.get(tag);
     let ratio = |tag: &str| metric(tag).map_or(String::new(), |m| fine_percent(m.value.get()));
     let facts = case.repetitions.first().and_then(|run| run.outcomes.first());
@@ -93,7 +120,7 @@ fn row(case: &CaseResult, best: f64) -> Vec<String> {
             depth => format!("{} x {depth}", bulk.connections),
         });
     vec![
-        case.case.transport.clone(),
+        name,
         megabits(rate_of(case)),
         interval(case).unwrap_or_default(),
         fine_percent(rate_of(case) / best),
@@ -108,4 +135,40 @@ fn row(case: &CaseResult, best: f64) -> Vec<String> {
         ratio("retransmitted_ratio"),
         control.cloned().unwrap_or_default(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed_schema::case::Case;
+    use wirespeed_schema::run::{CaseStatus, Metric};
+    use wirespeed_schema::test::{Bulk, Test};
+
+    fn moved(transport: &str, block_bytes: u64, rate: f64) -> CaseResult {
+        let case = Case::new(Test::BulkGet(Bulk::new(block_bytes, 64 << 20, 4, 1)), transport);
+        let mut result = crate::failed_case(case, "", None);
+        result.status = CaseStatus::Ok;
+        let metric = Metric::of(rate, 1);
+        result
+            .metrics
+            .extend(metric.map(|metric| ("bandwidth_bytes_per_s".to_owned(), metric)));
+        result
+    }
+
+    #[test]
+    fn a_mover_is_named_by_what_tells_it_from_others() {
+        let cases = [
+            moved("byteio-http", 1 << 20, 2e9),
+            moved("byteio-http", 8 << 20, 1e9),
+            moved("curl", 8 << 20, 5e8),
+        ];
+        let measured = fastest_first(&cases);
+        let names = Movers::among(&measured);
+        let shown: Vec<String> = measured.iter().map(|case| names.of(case)).collect();
+        assert!(
+            shown[0].contains("1 MiB") && shown[1].contains("8 MiB"),
+            "{shown:?}"
+        );
+        assert_eq!(shown[2], "curl");
+    }
 }

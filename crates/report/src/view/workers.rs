@@ -3,6 +3,7 @@
 
 use super::model::{Line, Part};
 use crate::charts::Picture;
+use crate::figures::with_interval;
 use crate::labels::Input;
 use crate::table::{Column, Row, Table, Tone, key, number, text};
 use crate::thresholds::LEVEL_TOLERANCE;
@@ -52,15 +53,8 @@ fn speed(group: &Workers) -> Option<String> {
     let smallest = cells.iter().min_by_key(|cell| cell.size_bytes)?;
     let payload = |bytes: u64| format_rate(bytes as f64, "B");
     let workers = counted(u64::from(group.workers), "worker");
-    let ends = |figure: &Interval| {
-        format!(
-            "[{}, {}]",
-            format_ns(figure.lower.get()),
-            format_ns(figure.upper.get())
-        )
-    };
     let trip = match &smallest.rtt_p50_ns {
-        Some(p50) => format!("{} {}", format_ns(p50.value.get()), ends(p50)),
+        Some(p50) => with_interval("rtt_p50_ns", &p50.metric()),
         None => format!("{} on average", format_ns(smallest.rtt_mean_ns.get())),
     };
     let mut text = format!(
@@ -305,7 +299,9 @@ fn fitted(group: &Workers) -> Option<String> {
         return (sizes > 2 && group.fan_out).then(|| "no fit: round trips of all workers overlap".to_owned());
     };
     let level = significant(fit.level.get() * 100.0, 3);
-    let Interval { value, lower, upper } = fit.rtt_ns;
+    let Interval {
+        value, lower, upper, ..
+    } = fit.rtt_ns;
     let mut text = format!(
         "fit T = a + s/b over {} payloads: a = {} [{}, {}] for a round trip",
         fit.points,

@@ -41,6 +41,7 @@ fn cell(result: &CaseResult) -> Option<Cell> {
             value: speed(rtt.value.get())?,
             lower: speed(rtt.upper.get())?,
             upper: speed(rtt.lower.get())?,
+            level: rtt.level,
         })
     });
     let with_first = first.filter(|_| tests > 0).and_then(|first| {
@@ -86,6 +87,7 @@ fn interval(metric: &Metric) -> Option<Interval> {
         value: metric.value,
         lower: metric.lower.unwrap_or(metric.value),
         upper: metric.upper.unwrap_or(metric.value),
+        level: metric.level,
     })
 }
 

@@ -1,6 +1,7 @@
 //! The two pictures: bandwidth against payload, and time against the number of tests.
 
 use super::{Workers, WorkersSection};
+use crate::charts::FEW_RUNS;
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::order::InOrder;
 use wirespeed_schema::units::{format_ns, format_rate};
@@ -34,8 +35,19 @@ pub fn bandwidth_chart(section: &WorkersSection) -> Chart {
         y: Axis::log("transfer speed", Unit::Si("B/s")),
         series,
         marks,
-        interval_label: "95 % interval of the median".into(),
+        interval_label: intervals_of(section),
         ..Chart::new("workers-bandwidth")
+    }
+}
+
+/// What the intervals of the medians are.
+fn intervals_of(section: &WorkersSection) -> String {
+    let cells = section.groups.iter().flat_map(Workers::longest);
+    let mut medians = cells.filter_map(|cell| cell.bandwidth_p50_bytes_per_s).peekable();
+    let are_ranges = medians.peek().is_some() && medians.all(|median| median.level.is_none());
+    match are_ranges {
+        true => FEW_RUNS.into(),
+        false => "95 % interval of the median".into(),
     }
 }
 
@@ -83,12 +95,10 @@ fn fitted(group: &Workers) -> Option<(Vec<Point>, Option<f64>)> {
             .filter(|size| *size > 0.0)
     };
     let (low, high) = (sizes().reduce(f64::min)?, sizes().reduce(f64::max)?);
-    // What a round trip moves for each byte of payload: two both ways, one one way.
-    let largest = cells.last()?;
-    let factor = 1.0 + largest.reply_bytes as f64 / largest.size_bytes as f64;
+    let reply = cells.last()?.reply_bytes as f64;
     let point = |step: u32| {
         let size = low * (high / low).powf(f64::from(step) / f64::from(CURVE_POINTS));
-        let moved = size * factor;
+        let moved = size + if group.both_ways { size } else { reply };
         let time_ns = fit.rtt_ns.value.get() + moved * 1e9 / bandwidth;
         (time_ns > 0.0).then(|| Point::new(size, moved * 1e9 / time_ns))
     };

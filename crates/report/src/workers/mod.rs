@@ -29,8 +29,15 @@ impl WorkersSection {
     /// What `cases` tell; cases of other tests are left out.
     pub fn new(cases: &[CaseResult]) -> WorkersSection {
         let mut groups: Vec<(Parameters, Vec<&CaseResult>)> = Vec::new();
-        for result in cases.iter().filter(|result| result.case.test.hub().is_some()) {
-            let own = Parameters::of(result).without(&OF_CELLS);
+        let of_hubs = || cases.iter().filter(|result| result.case.test.hub().is_some());
+        // Cells that nothing but the layout tells apart are no cells of one grid.
+        let all: Vec<Parameters> = of_hubs().map(Parameters::of).collect();
+        let bare = all.iter().map(|own| own.clone().without(&OF_CELLS[..1]));
+        let bare: Vec<Parameters> = bare.collect();
+        let is_other = |at: usize| (0..at).any(|one| bare[one] == bare[at] && all[one] != all[at]);
+        let of_cells = &OF_CELLS[usize::from((0..all.len()).any(is_other))..];
+        for result in of_hubs() {
+            let own = Parameters::of(result).without(of_cells);
             match groups.iter_mut().find(|(known, _)| *known == own) {
                 Some((_, cases)) => cases.push(result),
                 None => groups.push((own, vec![result])),
@@ -76,11 +83,10 @@ impl WorkersSection {
 }
 
 /// What cells of one grid may differ in.
-const OF_CELLS: [&str; 8] = [
+const OF_CELLS: [&str; 7] = [
+    "layout",
     "test",
     "size",
-    "reply",
-    "layout",
     "iterations",
     "duration",
     "warmup",
@@ -91,9 +97,12 @@ fn group(cases: &[&CaseResult]) -> Workers {
     let hub = cases
         .iter()
         .find_map(|result| Some((result.case.test.hub()?, result.case.ranks.len())));
-    let (fan_out, both_ways, ranks) = hub.map_or((false, true, 0), |(hub, ranks)| {
-        (hub.fan_out, hub.is_symmetric(), ranks)
-    });
+    let (fan_out, ranks) = hub.map_or((false, 0), |(hub, ranks)| (hub.fan_out, ranks));
+    // Nothing both ways is no payload that goes both ways.
+    let both_ways = cases
+        .iter()
+        .filter_map(|result| result.case.test.hub())
+        .all(|hub| hub.reply_bytes.is_none() || hub.is_symmetric() && hub.size_bytes > 0);
     let (cells, rows) = (cells::cells(cases), rows::rows(cases));
     Workers {
         transport: cases

@@ -4,6 +4,7 @@
 
 use super::cells::{master, nearest_to_kilobyte, tests};
 use super::section::{HostRow, Interval, WorkerRow, finite, median};
+use crate::assemble::rounded_level;
 use crate::stats::{self, LEVEL};
 use crate::thresholds::SLOW_RATIO;
 use std::collections::BTreeMap;
@@ -127,6 +128,7 @@ fn fill(row: &mut WorkerRow, samples: &HistogramData) {
             value: finite(p50.value_ns)?,
             lower: finite(p50.lower_ns)?,
             upper: finite(p50.upper_ns)?,
+            level: rounded_level(p50.level),
         })
     });
 }

@@ -3,6 +3,7 @@
 use crate::thresholds::{FIT_POINTS_MIN, FIT_WORST_MAX};
 use serde::{Deserialize, Serialize};
 use wirespeed_schema::finite::Finite;
+use wirespeed_schema::run::Metric;
 
 /// `Run::sections["workers"]`: one entry for each transport and whatever else differs but payloads and numbers of tests, in the
 /// order of the cases.
@@ -79,7 +80,7 @@ pub struct Cell {
     pub bandwidth_p50_bytes_per_s: Option<Interval>,
 }
 
-/// A value with its interval.
+/// A value with its interval, or without a level the smallest and the largest of few runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The value.
@@ -88,6 +89,23 @@ pub struct Interval {
     pub lower: Finite,
     /// Upper end.
     pub upper: Finite,
+    /// Coverage of the interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<Finite>,
+}
+
+impl Interval {
+    /// As a figure, which says for itself what its ends are.
+    pub(crate) fn metric(&self) -> Metric {
+        Metric {
+            value: self.value,
+            lower: Some(self.lower),
+            upper: Some(self.upper),
+            level: self.level,
+            samples: 0,
+            derived: false,
+        }
+    }
 }
 
 /// One worker.

@@ -40,11 +40,15 @@ pub fn fit(cells: &[Cell]) -> Option<SpeedFit> {
     })
 }
 
-/// n½ counts what a round trip moves; a message is its part of that.
+/// n½ counts what a round trip moves; a message is half of that, or what an answer of always one size leaves.
 fn half_message(fit: &Hockney, cells: &[&Cell]) -> Option<f64> {
-    let largest = cells.last()?;
-    let part = largest.size_bytes as f64 / moved(largest);
-    Some(fit.half_size_bytes? * part).filter(|size| size.is_finite())
+    let (half, reply) = (fit.half_size_bytes?, cells.first()?.reply_bytes);
+    let size = match cells.iter().all(|cell| cell.reply_bytes == cell.size_bytes) {
+        true => half / 2.0,
+        false if cells.iter().all(|cell| cell.reply_bytes == reply) => half - reply as f64,
+        false => return None,
+    };
+    (size >= 0.0).then_some(size)
 }
 
 fn interval(parameter: Parameter) -> Option<Interval> {
@@ -52,6 +56,7 @@ fn interval(parameter: Parameter) -> Option<Interval> {
         value: finite(parameter.value)?,
         lower: finite(parameter.lower)?,
         upper: finite(parameter.upper)?,
+        level: finite(LEVEL),
     })
 }
 

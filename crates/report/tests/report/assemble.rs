@@ -93,6 +93,58 @@ fn both_directions_and_their_sum() {
     assert_eq!(value(&metrics, "backward_rate_msg_per_s"), 0.5e6);
     assert_eq!(value(&metrics, "rate_msg_per_s"), 1.5e6);
     assert_eq!(value(&metrics, "bandwidth_bytes_per_s"), 15e6);
+    // Either end has the time of what it sent.
+    assert!(!metrics.contains_key("receiver_rate_msg_per_s"));
+}
+
+#[test]
+fn one_end_alone_has_its_own_rates_and_no_others() {
+    let rates = |test: Test, outcomes: &[Outcome]| -> Vec<String> {
+        let (metrics, _) = repetition_metrics(&case("tcp", test, 1000), outcomes);
+        let is_rate = |tag: &String| tag.ends_with("rate_msg_per_s");
+        metrics.into_keys().filter(is_rate).collect()
+    };
+    let mut ends = one_way_stream(10, 1000, 1_000_000, 5_000.0);
+    let one_way = || Test::AmBw(stream(10, 8));
+    assert_eq!(rates(one_way(), &ends[..1]), ["sender_rate_msg_per_s"]);
+    assert_eq!(rates(one_way(), &ends[1..]).len(), 0, "nothing is sent there");
+    ends[1].sent = count(500, 10);
+    ends[0].received = count(500, 10);
+    for end in &ends {
+        let alone = rates(Test::AmBibw(stream(10, 8)), std::slice::from_ref(end));
+        assert!(alone.is_empty(), "{alone:?}");
+    }
+    let pair = one_way_stream(10, 1000, 1_000_000, 5_000.0);
+    let second = pair.into_iter().map(|end| Outcome {
+        rank: end.rank + 2,
+        ..end
+    });
+    let both: Vec<Outcome> = one_way_stream(10, 1000, 1_000_000, 5_000.0)
+        .into_iter()
+        .chain(second)
+        .collect();
+    let mut two_pairs = case("tcp", one_way(), 1000);
+    let pairs = [
+        (Role::Source, 1),
+        (Role::Sink, 0),
+        (Role::Source, 3),
+        (Role::Sink, 2),
+    ];
+    two_pairs.ranks = pairs
+        .map(|(role, peer)| RankSpec::new(role).with_peer(peer))
+        .to_vec();
+    for present in [&both[..1], &both[..2], &both[..3]] {
+        let (metrics, _) = repetition_metrics(&two_pairs, present);
+        assert!(!metrics.contains_key("rate_msg_per_s"), "{}", present.len());
+        let senders = metrics.contains_key("sender_rate_msg_per_s");
+        assert_eq!(senders, present.len() == 3);
+    }
+    let without_a_source = [0, 1, 3].map(|at| both[at].clone());
+    let (metrics, _) = repetition_metrics(&two_pairs, &without_a_source);
+    assert!(metrics.keys().all(|tag| !tag.ends_with("rate_msg_per_s")));
+    let (metrics, _) = repetition_metrics(&two_pairs, &both);
+    assert_eq!(value(&metrics, "rate_msg_per_s"), 2e6);
+    assert!(metrics.contains_key("receiver_rate_msg_per_s"));
 }
 
 #[test]

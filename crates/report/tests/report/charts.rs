@@ -2,13 +2,14 @@
 //! says what it is.
 
 use crate::fixture::*;
-use crate::mesh::made::Made;
+use crate::mesh::made::{Made, document};
 use wirespeed_report::Input;
 use wirespeed_report::charts::{Picture, pictures};
 use wirespeed_report::curve::section::{Probe, SweepSection};
 use wirespeed_report::render::{Style, vega_lite};
 use wirespeed_report::svg::{Mark, Unit};
 use wirespeed_schema::Test;
+use wirespeed_schema::mesh::{MeshCulprit, MeshSide, MeshVerdict};
 use wirespeed_schema::run::Run;
 use wirespeed_schema::test::Layout;
 
@@ -340,12 +341,44 @@ fn every_chart_of_a_mesh_answers_and_names_its_hosts() {
             assert!(svg.matches(&format!(">{name}<")).count() >= 2, "{name}");
         }
         let pairs = about(&run, &format!("{quantity} of the pairs")).remove(0);
+        let drawn = pairs.chart.series.iter().flat_map(|series| &series.points);
+        let drawn: f64 = drawn.map(|point| point.y).sum();
+        assert_eq!(drawn, f64::from(hosts * (hosts - 1)), "each pair is in one bar");
         let title = &pairs.chart.title;
         assert!(
             title.contains("with a median of") && title.contains(" -> "),
             "{title}"
         );
     }
+}
+
+#[test]
+fn a_chart_of_hosts_names_slow_units_and_counts_the_slow_hosts_that_it_does_not_name() {
+    let made = Made {
+        unit: 4,
+        ..Made::of(16)
+    };
+    let verdict = |culprit| MeshVerdict {
+        culprit,
+        ..made.verdict(0, 0.5)
+    };
+    let title = |culprits: Vec<MeshCulprit>| {
+        let mut section = made.section();
+        section.probes[0].verdicts = culprits.into_iter().map(verdict).collect();
+        let run = document(section, vec![made.case()]);
+        let of_hosts = about(&run, "of each host over that of the median host").remove(0);
+        of_hosts.chart.title
+    };
+    let side = MeshSide::Sends;
+    let host = |host| MeshCulprit::Host { host, side };
+    let unit = title(vec![MeshCulprit::Unit { unit: 2, side }]);
+    assert!(unit.ends_with("; slow: rack2"), "{unit}");
+    let many = title((4..12).map(host).collect());
+    let named: Vec<String> = (4..10).map(|host| format!("node{host}")).collect();
+    assert!(
+        many.ends_with(&format!("; slow: {} and 2 more", named.join(", "))),
+        "{many}"
+    );
 }
 
 #[test]

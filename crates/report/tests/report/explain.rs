@@ -171,6 +171,42 @@ fn an_end_that_polls_has_no_limit_named_and_nor_has_a_stream_that_meets_its_pace
     assert!(!polls.iter().any(|(rule, _)| *rule == "processor"), "{polls:?}");
 }
 
+/// A cache of 1 MiB: bandwidth falls behind it in a sweep over size alone.
+#[test]
+fn a_cache_ends_between_two_sizes_of_one_case_on_either_side_of_it() {
+    let stream = |size: u64, window: u64, elapsed_ns: u64| {
+        result(case("tcp", Test::AmBw(stream(size, window)), 100), 2, |_| {
+            one_way_stream(size, 100, elapsed_ns, 9000.0)
+        })
+    };
+    let is_said = |cases: Vec<CaseResult>| {
+        let mut run = run(cases);
+        run.host.cache_largest_bytes = Some(1 << 20);
+        explain(&run).iter().any(|sentence| sentence.rule == "cache")
+    };
+    let slow = || stream(4 << 20, 8, 400_000_000);
+    assert!(is_said(vec![stream(1 << 18, 8, 5_000_000), slow()]));
+    assert!(
+        is_said(vec![stream(1 << 18, 128, 5_000_000), slow()]),
+        "the window follows from the size"
+    );
+    let fast = stream(4 << 20, 64, 80_000_000);
+    assert!(
+        !is_said(vec![stream(1 << 18, 64, 5_000_000), slow(), fast]),
+        "the best window stands for the size"
+    );
+    let other = result(
+        case("tcp", Test::AmBibw(self::stream(1 << 18, 8)), 100),
+        2,
+        |_| one_way_stream(1 << 18, 100, 5_000_000, 9000.0),
+    );
+    assert!(!is_said(vec![other, slow()]), "another test");
+    assert!(
+        !is_said(vec![stream(2 << 20, 8, 40_000_000), slow()]),
+        "the best is behind it too"
+    );
+}
+
 #[test]
 fn nothing_measured_is_nothing_said() {
     assert!(rules(Vec::new()).is_empty());

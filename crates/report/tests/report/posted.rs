@@ -81,6 +81,20 @@ fn a_disturbed_iteration_moves_the_classic_rate_and_not_ours() {
 }
 
 #[test]
+fn ranks_that_are_not_there_leave_no_sum() {
+    let outcomes = [rank(0, 1000.0, 1000, 1000), rank(1, 2000.0, 1000, 1000)];
+    let case = msgrate_case(Pattern::PrePost, 2);
+    let (whole, _) = repetition_metrics(&case, &outcomes);
+    for own in &outcomes {
+        let (alone, _) = repetition_metrics(&case, std::slice::from_ref(own));
+        let sums = ["rate", "bandwidth", "delivered_msgs", "cpu_ns_per_message"];
+        let is_sum = |tag: &&String| sums.iter().any(|sum| tag.contains(sum));
+        assert_eq!(alone.keys().find(is_sum), None);
+        assert!(alone.contains_key("iteration_max_ns") && whole.contains_key("rate_msg_per_s"));
+    }
+}
+
+#[test]
 fn the_single_direction_counts_what_came_and_leaves_idle_ranks_out() {
     let left_out = outcome(2, Role::Neighbour, 0);
     let outcomes = [rank(0, 500.0, 1000, 0), rank(1, 1000.0, 0, 1000), left_out];

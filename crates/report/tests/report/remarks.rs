@@ -136,6 +136,15 @@ fn ranks_that_yield() {
         said(Some(3_000_000_000)),
         [format!("{yields}; it stood in line for 100 % of its time")]
     );
+    let rationed = second(|ends| {
+        ends[0].idle = IdlePolicy::Yield;
+        ends[0]
+            .transport_facts
+            .insert("cpu_quota".into(), "grants less".into());
+    });
+    let granted =
+        "warning yielding: rank 0 yields its core while it waits: a CPU quota grants less than a core a rank";
+    assert_eq!(told(&rationed), [granted]);
 }
 
 #[test]
@@ -571,7 +580,10 @@ fn only_what_cannot_be_is_a_broken_law() {
     });
     let gravest =
         "the ends disagree: sent 1,000 messages (64,000 bytes), received 900 (57,600 bytes), lost 0";
-    assert_eq!(corrupt.unwrap(), gravest);
+    let corrupt = corrupt.unwrap();
+    assert_eq!((corrupt.why.as_str(), corrupt.is_wrong_data), (gravest, true));
+    let impossible = of(|ends| ends[0].elapsed_ns = 1).unwrap();
+    assert!(!impossible.is_wrong_data, "{impossible:?}");
 }
 
 #[test]

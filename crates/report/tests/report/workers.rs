@@ -104,6 +104,76 @@ fn result(test: Hub, tests: u64, rtts_ns: &[f64]) -> CaseResult {
     case_result(case, vec![repetition], &Limits::default())
 }
 
+/// The smallest and the largest of two runs are no interval, on the screen and in the chart.
+#[test]
+fn ends_of_few_runs_are_in_braces() {
+    let cells = |runs: usize| {
+        [8, 64].map(|size| {
+            let one = result(test(size, None, false), 100, &[1000.0 * size as f64; 2]);
+            let runs = vec![one.repetitions[0].clone(); runs];
+            case_result(one.case, runs, &Limits::default())
+        })
+    };
+    for (runs, start, label) in [
+        (2, '{', "smallest and largest of the runs"),
+        (6, '[', "95 % interval of the median"),
+    ] {
+        let document = run(cells(runs).to_vec());
+        let text = screen(&document, &Style::PLAIN);
+        assert!(
+            text.contains(&format!("round trip of 8 B 8.004 µs {start}8")),
+            "{text}"
+        );
+        let chart = bandwidth_chart(&WorkersSection::of(&document));
+        assert_eq!(chart.interval_label, label);
+    }
+}
+
+/// Of two workers the slower one is compared with the other, in the map as in its row.
+#[test]
+fn the_map_of_workers_has_the_ratios_of_their_rows() {
+    let cells = [8, 64].map(|size| result(test(size, None, false), 100, &[1000.0, 1500.0]));
+    let row = WorkersSection::new(&cells).groups[0].rows[1].ratio.unwrap().get();
+    let document = run(cells.to_vec());
+    let all = pictures(&[Input {
+        name: "a",
+        run: &document,
+    }]);
+    let map = all
+        .iter()
+        .find_map(|picture| picture.chart.heat.as_ref())
+        .unwrap();
+    let most = map.cells.iter().map(|cell| cell.value).fold(0.0, f64::max);
+    assert!((most - row).abs() < 0.01 && row > 1.4, "{most} {row}");
+}
+
+/// 20 µs and 1 GB/s: half of it where 20 kB are moved.
+#[test]
+fn an_answer_of_one_size_is_no_part_of_the_message_at_half_of_b() {
+    for (reply, half) in [
+        (None, Some(10_000.0)),
+        (Some(0), Some(20_000.0)),
+        (Some(8000), Some(12_000.0)),
+        (Some(64_000), None),
+    ] {
+        let cells = [1000u64, 8000, 64_000, 512_000].map(|size| {
+            let test = test(size, reply, false);
+            let rtt_ns = 20_000.0 + (size + test.reply()) as f64;
+            result(test, 100, &[rtt_ns; 2])
+        });
+        let fit = WorkersSection::new(&cells).groups[0].fit.clone().unwrap();
+        let found = fit.half_size_bytes.map(|size| size.get());
+        let is_near = found
+            .zip(half)
+            .map(|(found, half): (f64, f64)| (found / half - 1.0).abs() < 0.02);
+        assert_eq!(
+            (is_near, found.is_some()),
+            (half.map(|_| true), half.is_some()),
+            "{reply:?}: {found:?}"
+        );
+    }
+}
+
 /// Cells of one grid differ in payload and number of tests alone.
 #[test]
 fn masters_at_two_servers_are_two_groups() {
@@ -403,4 +473,34 @@ proptest! {
         prop_assert!(log_lines(&cases).lines().all(|line| line.parse::<f64>().is_ok()));
         let _ = screen(&run(cases), &Style { width, ..Style::PLAIN });
     }
+}
+
+#[test]
+fn cells_of_one_grid_differ_in_what_it_shows_alone() {
+    let cell = |test: Hub| {
+        let ends = vec![outcome(0, Role::Hub, 1000), outcome(1, Role::Worker, 1000)];
+        let case = hub_case(test, 10, 1);
+        let run = repetition(&case, 0, ends, 0, 0);
+        case_result(case, vec![run], &Limits::default())
+    };
+    let ways = |sizes: [u64; 2], reply: Option<u64>| -> Vec<bool> {
+        let cells = sizes.map(|size| cell(test(size, reply, false)));
+        let groups = WorkersSection::new(&cells).groups;
+        groups.iter().map(|group| group.both_ways).collect()
+    };
+    assert_eq!(ways([64, 4096], None), [true]);
+    // An answer of another size is no half of a round trip, and nothing goes no way at all.
+    assert_eq!(ways([64, 4096], Some(64)), [false]);
+    assert_eq!(ways([0, 64], Some(0)), [false]);
+    assert_eq!(ways([64, 64], Some(64)), [true]);
+    let bcopy = Hub::new(64, Layout::Bcopy);
+    let layouts = [
+        cell(test(64, None, false)),
+        cell(bcopy),
+        cell(test(4096, None, false)),
+    ];
+    assert_eq!(WorkersSection::new(&layouts).groups.len(), 2);
+    // A layout that goes with the size is no grid of its own.
+    let usual = [cell(test(64, None, false)), cell(Hub::new(4096, Layout::Bcopy))];
+    assert_eq!(WorkersSection::new(&usual).groups.len(), 1);
 }

@@ -34,8 +34,8 @@ pub static WARMUP: Parameter = Parameter {
     key: "warmup",
     value_name: "N|TIME",
     section: Section::Test,
-    help: "Operations or time before anything counts: 10k, 100ms, 0 for none [default: 10000 operations, at most 100ms]",
-    remedy: "give a count such as 10k, a duration such as 100ms, both as 10k<100ms, or 0 for none",
+    help: "Operations or time before anything counts: 10k, 100ms, 0 for the least: one, or none with posted messages [default: 10000 operations, at most 100ms]",
+    remedy: "give a count such as 10k, a duration such as 100ms, both as 10k<100ms, or 0 for the least",
     example: "warmup = \"100ms\"",
     ..Parameter::COUNT
 };

@@ -54,6 +54,8 @@ struct Shared {
     announced: RefCell<VecDeque<Announced>>,
     /// Whether there are any: a look at the list itself would be a call in every poll.
     is_any_announced: Cell<bool>,
+    /// Nobody fetches any more what announces itself from now on.
+    closing: Cell<bool>,
     fetched: Cell<usize>,
     fetched_bytes: Cell<usize>,
     /// Where messages are copied once more before they are handed over, if they are.
@@ -157,7 +159,9 @@ fn announce(
     descriptor: *mut c_void,
     len: usize,
 ) -> sys::ucs_status_t {
-    let Some(place) = shared.inbox.reserve(slot, header, len) else {
+    // UCX answers the sender of one that is not taken.
+    let place = (!shared.closing.get()).then(|| shared.inbox.reserve(slot, header, len));
+    let Some(place) = place.flatten() else {
         return sys::UCS_OK;
     };
     shared.announced.borrow_mut().push_back(Announced {
@@ -255,11 +259,13 @@ pub fn open<R: MessageRunner>(
     options: &UcpOptions,
     runner: R,
 ) -> Result<R::Output, ConnectError> {
-    // Long messages of a whole window may be on their way at once, each with a place of its own.
-    let window_bytes = (ctx.needs.message_bytes as u64).saturating_mul(ctx.needs.window_msgs);
+    // Long messages of a whole window may be on their way from each peer at once, each with a place of its own.
+    let window_bytes = (ctx.needs.message_bytes as u64)
+        .saturating_mul(ctx.needs.window_msgs)
+        .saturating_mul(ctx.peers.len() as u64);
     if window_bytes > KEPT_BYTES_MAX as u64 {
         return Err(ConnectError::Memory {
-            what: "a window of messages",
+            what: "a window of messages from each peer",
             bytes: window_bytes,
         });
     }
@@ -365,6 +371,7 @@ fn share(
         places: Box::default(),
         announced: RefCell::new(VecDeque::with_capacity(places)),
         is_any_announced: Cell::new(false),
+        closing: Cell::new(false),
         fetched: Cell::new(0),
         fetched_bytes: Cell::new(0),
         copy: UnsafeCell::new(vec![0; copy_bytes]),
@@ -605,7 +612,7 @@ impl MessagePort for UcpMessages {
 
     fn flush(&mut self) -> Result<bool, LinkError> {
         // Also without sends: a peer's connection may need our answers. What arrives is kept: there is no handler.
-        let flushed = self.flush.step(&self.worker)?;
+        let flushed = self.flush.step(&self.worker, 0)?;
         self.worker.progress();
         self.fetch();
         self.worker.trouble()?;
@@ -621,6 +628,7 @@ impl MessagePort for UcpMessages {
 impl Drop for UcpMessages {
     fn drop(&mut self) {
         let shared = &self.shared;
+        shared.closing.set(true);
         for one in shared.announced.borrow_mut().drain(..) {
             // SAFETY: a live worker of this thread, UCX's descriptor, given back once.
             unsafe {

@@ -289,7 +289,10 @@ impl OneSidedPort for UcpOneSided {
 
     #[inline(always)]
     fn flush(&mut self) -> Result<bool, LinkError> {
-        let flushed = self.flush.step(&self.worker)?;
+        let so_far = self.uncounted.posted() + self.counted.posted();
+        let flushed = self.flush.step(&self.worker, so_far)?;
+        // What failed counts as complete too.
+        self.worker.trouble()?;
         Ok(flushed && self.uncounted.is_empty() && self.counted.is_empty())
     }
 

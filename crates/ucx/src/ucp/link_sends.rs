@@ -229,6 +229,12 @@ impl Sends {
         self.order.completed()
     }
 
+    /// Operations posted so far.
+    #[inline(always)]
+    pub fn posted(&self) -> u64 {
+        self.order.posted()
+    }
+
     /// Whether none is under way.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {

@@ -267,7 +267,7 @@ impl<const DATA: bool> TaggedPort for UcpStream<DATA> {
 
     fn flush(&mut self) -> Result<bool, LinkError> {
         self.advance()?;
-        let flushed = self.flush.step(&self.worker)?;
+        let flushed = self.flush.step(&self.worker, 0)?;
         Ok(flushed && !self.requests.are_sends_under_way())
     }
 

@@ -204,7 +204,7 @@ impl TaggedPort for UcpTagged {
         self.advance()?;
         let mut flushed = true;
         for (flush, worker) in self.flushes.iter_mut().zip(&self.workers) {
-            flushed &= flush.step(worker)?;
+            flushed &= flush.step(worker, 0)?;
         }
         Ok(flushed && !self.requests.are_sends_under_way())
     }

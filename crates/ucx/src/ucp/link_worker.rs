@@ -232,6 +232,8 @@ pub struct Flush {
     loaded: &'static Loaded,
     worker: sys::ucp_worker_h,
     request: *mut c_void,
+    /// Operations that the one under way answers for.
+    covers: u64,
 }
 
 impl Flush {
@@ -241,11 +243,13 @@ impl Flush {
             loaded: worker.context.loaded,
             worker: worker.worker,
             request: null_mut(),
+            covers: 0,
         }
     }
 
-    /// Begin one if none is under way; whether it is done.
-    pub fn step(&mut self, worker: &Worker) -> Result<bool, LinkError> {
+    /// Begin one if none is under way; whether one is done that was begun after all operations `posted_so_far`. A port
+    /// that knows by itself which of its sends are under way gives 0.
+    pub fn step(&mut self, worker: &Worker, posted_so_far: u64) -> Result<bool, LinkError> {
         let ucx = &self.loaded.ucx;
         if self.request.is_null() {
             // SAFETY: plain data, all-zero is valid.
@@ -256,6 +260,7 @@ impl Flush {
                 return refused("ucp_worker_flush_nbx", status).map(|_| false);
             }
             self.request = request;
+            self.covers = posted_so_far;
         }
         worker.progress();
         if self.request.is_null() {
@@ -267,7 +272,8 @@ impl Flush {
             return Ok(false);
         }
         self.release();
-        posted("ucp_worker_flush_nbx", status).map(|post| post == Post::Done)
+        let covers_all = self.covers == posted_so_far;
+        posted("ucp_worker_flush_nbx", status).map(|post| post == Post::Done && covers_all)
     }
 
     fn release(&mut self) {

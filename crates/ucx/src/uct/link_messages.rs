@@ -433,15 +433,16 @@ impl MessagePort for UctMessages {
     fn flush(&mut self) -> Result<bool, LinkError> {
         // SAFETY: an open interface of this thread.
         let status = unsafe { ops::iface_flush(self.interface.iface) };
-        match status {
-            sys::UCS_OK if self.completions.is_empty() => return Ok(true),
-            sys::UCS_OK | sys::UCS_INPROGRESS | sys::UCS_ERR_NO_RESOURCE => {}
+        let is_flushed = match status {
+            sys::UCS_OK => self.completions.is_empty(),
+            sys::UCS_INPROGRESS | sys::UCS_ERR_NO_RESOURCE => false,
             status => return Err(cold_error("uct_iface_flush", status)),
-        }
-        // SAFETY: as above. What arrives meanwhile is kept: there is no handler.
+        };
+        // Also without sends: a peer may need our answers. What arrives meanwhile is kept: there is no handler.
+        // SAFETY: as above.
         unsafe { ops::iface_progress(self.interface.iface) };
         self.trouble()?;
-        self.inbox.fault().map_or(Ok(false), Err)
+        self.inbox.fault().map_or(Ok(is_flushed), Err)
     }
 
     fn facts(&self) -> Facts {

@@ -157,6 +157,14 @@ impl Timebase {
         self.ns_per_tick = best.ns_per_tick;
     }
 
+    /// The same, as of now.
+    #[must_use]
+    pub fn recalibrated(&self) -> Self {
+        let mut now = *self;
+        now.recalibrate();
+        now
+    }
+
     /// The rate since the first anchor.
     fn anchor(&mut self) {
         let last = Anchor::take(self.clock);

@@ -56,6 +56,8 @@ struct Mesh<C> {
     own_member: usize,
     received: Count,
     faults: Faults,
+    /// A send found no room since it was last waited for.
+    is_short_of_room: bool,
 }
 
 impl<C: Check> Mesh<C> {
@@ -96,6 +98,7 @@ impl<C: Check> Mesh<C> {
             own_member: members.iter().position(|rank| *rank == me).unwrap_or(0),
             received: Count::default(),
             faults: Faults::default(),
+            is_short_of_room: false,
         })
     }
 
@@ -228,7 +231,7 @@ fn acknowledge<P: MessagePort, C: Check>(link: &mut Wired<P>, mesh: &mut Mesh<C>
         match link.port.send_short(pair.slot, word, &[])? {
             Post::Done => mesh.pairs[at].acknowledged = pair.received,
             // Its receiver is behind; the next round tries again.
-            Post::Busy => {}
+            Post::Busy => mesh.is_short_of_room = true,
         }
     }
     Ok(())
@@ -254,9 +257,20 @@ fn close<P: MessagePort, C: Check>(link: &mut Wired<P>, mesh: &mut Mesh<C>) -> R
         let word = mesh.header(&pair, header::data(pair.sent, true));
         let is_done = link.port.send_short(pair.slot, word, &[])? == Post::Done;
         mesh.pairs[at].last_sent = is_done;
+        mesh.is_short_of_room |= !is_done;
         moved |= is_done;
     }
     Ok(moved)
+}
+
+/// Nothing was sent: wait for what comes, or for room where a send found none, for only what comes wakes a sleeper. Where the
+/// loop stands still: no part of its code.
+#[inline(never)]
+fn wait_apart<P: MessagePort, C: Check>(link: &mut Wired<P>, mesh: &mut Mesh<C>) -> Result<(), LinkError> {
+    match mesh.is_short_of_room {
+        true => link.make_room(mesh),
+        false => link.port.wait(mesh).map(drop),
+    }
 }
 
 /// Send `count` messages in turns; with `last`, say so to every peer and return when all is received and acknowledged.
@@ -296,6 +310,7 @@ fn hot_exchange<P: MessagePort, S: Sender>(
             }
             let word = mesh.header(&pair, header::data(pair.sent, false));
             if sender.post(&mut link.port, pair.slot, word)? == Post::Busy {
+                mesh.is_short_of_room = true;
                 // Another one may go before it.
                 if timed {
                     timing.timed.1.give_up();
@@ -310,10 +325,13 @@ fn hot_exchange<P: MessagePort, S: Sender>(
             timing.since = now.unwrap_or(timing.since);
         }
         if moved || timing.pace.is_on() {
-            link.port.poll(mesh)?;
+            if link.port.poll(mesh)? == 0 && !moved {
+                link.give_way()?;
+            }
         } else {
-            link.port.wait(mesh)?;
+            wait_apart(link, mesh)?;
         }
+        mesh.is_short_of_room = false;
         note_acknowledgement(mesh, timing, clock);
         acknowledge(link, mesh)?;
     }
@@ -383,6 +401,10 @@ impl<P: MessagePort, S: Sender> Body for Member<P, S> {
             ..
         } = self;
         hot_exchange(link, sender, mesh, timing, *clock, (count, ends))?;
+        // The port may never have been waited for; at the end it was.
+        if !ends {
+            link.look()?;
+        }
         Ok(last)
     }
 

@@ -4,6 +4,7 @@ use super::header;
 use super::meter::Tally;
 use super::payload::Check;
 use super::schedule::ack_every;
+use crate::transport::cancel::Cancel;
 use crate::transport::port::OnMessage;
 use std::time::Duration;
 use wirespeed_schema::outcome::{Count, Faults};
@@ -12,13 +13,17 @@ use wirespeed_schema::test::Stream;
 /// An acknowledgement comes at least so often, so that a huge window still tells how far the receiver is behind.
 pub(super) const ACK_EVERY_MAX: u64 = 4096;
 
+/// A slow reader looks at the cancel flag so often.
+const NAP_MAX: Duration = Duration::from_millis(50);
+
 /// Both halves of a stream's state that messages change.
 pub struct Flow<C> {
     /// Payload of a message in bytes.
     pub(super) size: usize,
     checks: C,
-    /// A slow reader sleeps so long after each message.
+    /// A slow reader sleeps so long after each message, unless the run was cancelled.
     sleep: Duration,
+    cancel: Cancel,
     /// Messages are looked into, or slept after: one branch for both.
     attentive: bool,
     ack_every: u64,
@@ -54,10 +59,11 @@ impl<C: Check> Flow<C> {
     }
 
     /// Of a slow reader, that sleeps for `sleep` after each message, where `C` decides at all.
-    pub fn slowed(self, sleep: Duration) -> Self {
+    pub fn slowed(self, sleep: Duration, cancel: Cancel) -> Self {
         let attentive = self.attentive || !sleep.is_zero();
         Flow {
             sleep,
+            cancel,
             attentive,
             ..self
         }
@@ -68,6 +74,7 @@ impl<C: Check> Flow<C> {
             size,
             checks,
             sleep: Duration::ZERO,
+            cancel: Cancel::new(),
             attentive: checks.on(),
             ack_every,
             received: 0,
@@ -84,7 +91,7 @@ impl<C: Check> Flow<C> {
     /// Before the next phase; what the peer sent early belongs to it.
     pub(super) fn restart(&mut self) {
         let early = std::mem::take(&mut self.early);
-        *self = Flow::of(self.size, self.ack_every, self.checks).slowed(self.sleep);
+        *self = Flow::of(self.size, self.ack_every, self.checks).slowed(self.sleep, self.cancel.clone());
         (self.received, self.expected, self.received_bytes) =
             (early.received, early.received, early.received_bytes);
         (self.faults.corrupt_messages, self.last_seen) = (early.corrupt, early.last);
@@ -146,8 +153,12 @@ impl<C: Check> Flow<C> {
         if self.checks.find_wrong(number, self.size, payload) {
             self.faults.corrupt_messages += 1;
         }
-        if !self.sleep.is_zero() {
-            std::thread::sleep(self.sleep);
+        // One look at a port may bring many messages, and hears no cancel between them.
+        let mut left = self.sleep;
+        while !left.is_zero() && self.cancel.reason().is_none() {
+            let nap = left.min(NAP_MAX);
+            std::thread::sleep(nap);
+            left -= nap;
         }
     }
 
@@ -176,6 +187,7 @@ impl<C: Check> Flow<C> {
 mod tests {
     use super::super::payload::{Asked, fill};
     use super::*;
+    use crate::transport::cancel::CancelReason;
     use wirespeed_schema::test::Layout;
 
     const SIZE: usize = 16;
@@ -296,11 +308,21 @@ mod tests {
     #[test]
     fn a_slow_reader_sleeps_after_each_message_in_every_phase() {
         let nap = Duration::from_millis(5);
-        let mut flow = flow(8, false).slowed(nap);
+        let mut flow = flow(8, false).slowed(nap, Cancel::new());
         flow.restart();
         let begin = std::time::Instant::now();
         receive(&mut flow, 0..2);
         assert!(begin.elapsed() >= 2 * nap);
         assert_eq!(flow.tally(Count::default()).faults, Faults::default());
+    }
+
+    #[test]
+    fn a_slow_reader_does_not_sleep_on_when_the_run_is_cancelled() {
+        let cancel = Cancel::new();
+        let mut flow = flow(8, false).slowed(Duration::MAX, cancel.clone());
+        flow.restart();
+        cancel.cancel(CancelReason::PeerLost);
+        receive(&mut flow, 0..2);
+        assert_eq!(flow.received, 2);
     }
 }

@@ -217,7 +217,7 @@ impl<'a, P: MessagePort, S: Sender> Hub<'a, P, S> {
 
 /// What each worker needed, in batches of `batch_ops`; those that never answered are left out.
 fn by_worker(rank: &Rank, workers: &mut [Worker], batch_ops: u64) -> Vec<PeerSamples> {
-    let timebase = &rank.timebase;
+    let timebase = rank.timebase.recalibrated();
     let ns_per_tick = timebase.ns_per_tick();
     let scale = ns_per_tick / batch_ops as f64;
     let step_ns = timebase.step.ticks * scale;

@@ -149,7 +149,7 @@ where
         }
         (Test::AmBw(p), Role::Sink) if rank.spec.load.message_sleep_ns > 0 => {
             let sleep = Duration::from_nanos(rank.spec.load.message_sleep_ns);
-            let flow = Flow::new(p, Asked(checks.on())).slowed(sleep);
+            let flow = Flow::new(p, Asked(checks.on())).slowed(sleep, rank.cancel.clone());
             Box::new(Sink::new(link, flow, Arrivals::new(meter), clock))
         }
         (Test::AmBw(p), Role::Sink) => {

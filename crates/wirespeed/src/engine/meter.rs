@@ -152,6 +152,8 @@ pub struct Meter<'a> {
     began_ns: Option<u64>,
     /// When it was over: nothing behind that is part of an interval.
     ended: Option<u64>,
+    /// The counts then.
+    ended_tally: Option<Tally>,
     interval_started: u64,
     interval_tally: Tally,
     intervals: Vec<Interval>,
@@ -206,6 +208,7 @@ impl<'a> Meter<'a> {
             started: None,
             began_ns: None,
             ended: None,
+            ended_tally: None,
             interval_started: 0,
             interval_tally: Tally::default(),
             intervals: Vec::new(),
@@ -289,6 +292,11 @@ impl<'a> Meter<'a> {
             self.disturbance.observed_ns = self.timebase.to_ns(elapsed);
         }
         elapsed
+    }
+
+    /// What was counted when the phase was over. Others may go on, and what comes of them still counts for the whole.
+    pub fn counted_to_the_end(&mut self, tally: Tally) {
+        self.ended_tally = Some(tally);
     }
 
     /// How many operations the next segment has when `done` are done and one takes `op_ticks`; and whether the last
@@ -398,13 +406,22 @@ impl<'a> Meter<'a> {
         if self.started.is_some() && self.probe.is_some() {
             self.stop();
         }
+        let tally = self.tally;
         if self.report_ticks > 0 && self.started.is_some() {
             let now = self.ended.unwrap_or_else(|| self.clock.now());
+            self.tally = self.ended_tally.unwrap_or(tally);
             self.close_interval(now, series.first_mut());
         }
-        let timebase = self.timebase;
+        // The rate of the whole run, as all times of the outcome have it.
+        let timebase = &self.timebase.recalibrated();
+        let by = timebase.ns_per_tick() / self.timebase.ns_per_tick();
+        self.intervals
+            .iter_mut()
+            .for_each(|interval| stretch(interval, by));
+        let observed_ns = &mut self.disturbance.observed_ns;
+        *observed_ns = (*observed_ns as f64 * by).round() as u64;
         Measured {
-            tally: self.tally,
+            tally,
             samples: series
                 .into_iter()
                 .filter_map(|s| s.into_samples(timebase))
@@ -423,6 +440,16 @@ impl<'a> Meter<'a> {
         } else {
             StopReason::Completed
         }
+    }
+}
+
+/// `interval` by a rate that is known better: its times `by` as long.
+fn stretch(interval: &mut Interval, by: f64) {
+    for ns in [&mut interval.start_ns, &mut interval.duration_ns] {
+        *ns = (*ns as f64 * by).round() as u64;
+    }
+    for ns in [&mut interval.p50_ns, &mut interval.p99_ns, &mut interval.max_ns] {
+        *ns = ns.and_then(|ns| Finite::maybe(ns.get() * by));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::attached::Attached;
 use super::meter::Meter;
-use super::operation::{Any, Atomic, Get, Operation, PutBcopy, PutShort, PutZcopy};
+use super::operation::{Any, Atomic, Get, Operation, PutBcopy, PutShort, PutZcopy, prepare_to_get};
 use super::payload::{Asked, Check, Never};
 use super::phases::{Body, drive, idle};
 use super::rank::{Finished, Rank};
@@ -152,13 +152,18 @@ impl<'a, P: OneSidedPort + 'a, C: Check + 'a> Part<'a, '_, '_, P, C> {
         } = self;
         let kept = kept(&rank.case.test);
         // In a loopback the source is its own target.
-        if rank.spec.role == Role::Sink || rank.case.ranks.len() == 1 {
+        let is_loopback = rank.case.ranks.len() == 1;
+        if rank.spec.role == Role::Sink || is_loopback {
             kept.expose(&link, layout);
         }
         match rank.spec.role {
             Role::Source => {
+                if kept == Kept::Fetched && checks.on() {
+                    prepare_to_get(layout, link.port.local());
+                }
                 let train = Train::new(rank, meter, layout, (operation, checks));
-                Box::new(Origin::new(link, train, layout, meter.clock))
+                let own = Some(kept).filter(|_| is_loopback && checks.on());
+                Box::new(Origin::new(link, train, layout, meter.clock).with_own(own))
             }
             _ => Box::new(Target::new(rank, link, layout, kept)),
         }
@@ -210,3 +215,6 @@ fn no_shortiov() -> MeasureError {
 fn no_zcopy() -> MeasureError {
     MeasureError::Unsupported("this port has no zcopy".to_owned())
 }
+
+#[cfg(test)]
+mod tests;

@@ -194,20 +194,34 @@ impl<C: Check, const ZCOPY: bool> Operation for Get<C, ZCOPY> {
         let slot = number % self.layout.slots as u64;
         port.local().read(self.layout.slot(number), &mut self.scratch);
         let right = payload::matches(slot, self.layout.size, &self.scratch);
-        // What stays must not pass for what the next get of this slot brings.
-        self.scratch.fill(0);
+        spoil(slot, &mut self.scratch);
         port.local().write(self.layout.slot(number), &self.scratch);
         right
     }
 }
 
-/// Give the target's slots the contents that gets expect.
-pub fn prepare_for_gets(layout: Layout, region: &crate::sync::SharedBytes) {
+/// Fill `data` with what no byte of slot `slot` is: what stays must not pass for what the next get of the slot brings.
+fn spoil(slot: u64, data: &mut [u8]) {
+    payload::fill(slot, data);
+    data.iter_mut().for_each(|byte| *byte = !*byte);
+}
+
+/// Leave nothing in local memory that a get which brings nothing could be taken for.
+pub fn prepare_to_get(layout: Layout, local: &crate::sync::SharedBytes) {
+    fill_slots(layout, local, spoil);
+}
+
+fn fill_slots(layout: Layout, memory: &crate::sync::SharedBytes, fill: impl Fn(u64, &mut [u8])) {
     let mut data = vec![0; layout.size];
     for slot in 0..layout.slots as u64 {
-        payload::fill(slot, &mut data);
-        region.write(layout.slot(slot), &data);
+        fill(slot, &mut data);
+        memory.write(layout.slot(slot), &data);
     }
+}
+
+/// Give the target's slots the contents that gets expect.
+pub fn prepare_for_gets(layout: Layout, region: &crate::sync::SharedBytes) {
+    fill_slots(layout, region, payload::fill);
 }
 
 /// An atomic operation on the word at the start of the region; fetching ones rotate through result slots.

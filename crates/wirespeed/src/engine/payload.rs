@@ -244,10 +244,12 @@ impl<C: Check> Sender for Zcopy<C> {
         let size = self.scratch.len();
         let mut offset = 0;
         if C::DECIDES && self.checks.on() {
-            if self.posted - port.zcopy_completed() >= ZCOPY_SLOTS as u64 {
+            let slot = self.posted as usize % ZCOPY_SLOTS;
+            // Each lap begins with nothing in flight: peers complete in an order of their own, so that a count tells no place.
+            if slot == 0 && port.zcopy_completed() != self.posted {
                 return Ok(Post::Busy);
             }
-            offset = (self.posted as usize % ZCOPY_SLOTS) * size;
+            offset = slot * size;
             refill(header::number(header), &mut self.scratch);
             let buffer = port
                 .buffer()
@@ -303,7 +305,83 @@ impl Sender for Any {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sync::SharedBytes;
+    use crate::transport::port::OnMessage;
     use proptest::prelude::*;
+
+    /// A port whose peers complete when they like.
+    struct Peers {
+        buffer: SharedBytes,
+        completed: u64,
+    }
+
+    impl MessagePort for Peers {
+        const ZCOPY: bool = true;
+
+        fn send_short(&mut self, _: usize, _: u64, _: &[u8]) -> Result<Post, LinkError> {
+            Err(LinkError::Unsupported("short"))
+        }
+
+        fn send_bcopy(
+            &mut self,
+            _: usize,
+            _: u64,
+            _: usize,
+            _: impl FnOnce(&mut [u8]),
+        ) -> Result<Post, LinkError> {
+            Err(LinkError::Unsupported("bcopy"))
+        }
+
+        fn send_zcopy(&mut self, _: usize, _: u64, _: usize, _: usize) -> Result<Post, LinkError> {
+            Ok(Post::Done)
+        }
+
+        fn zcopy_completed(&self) -> u64 {
+            self.completed
+        }
+
+        fn buffer(&mut self) -> Option<&SharedBytes> {
+            Some(&self.buffer)
+        }
+
+        fn poll<H: OnMessage>(&mut self, _: &mut H) -> Result<usize, LinkError> {
+            Ok(0)
+        }
+
+        fn wait<H: OnMessage>(&mut self, _: &mut H) -> Result<usize, LinkError> {
+            Ok(0)
+        }
+
+        fn flush(&mut self) -> Result<bool, LinkError> {
+            Ok(true)
+        }
+    }
+
+    #[test]
+    fn what_one_peer_still_reads_is_not_overwritten_for_another() {
+        const SIZE: usize = 8;
+        let buffer = SharedBytes::heap(SIZE * zcopy_slots(true)).unwrap();
+        let mut port = Peers { buffer, completed: 0 };
+        let mut sender = Zcopy::new(SIZE, &mut port, Asked(true));
+        let mut first = [0; SIZE];
+        for number in 0..ZCOPY_SLOTS as u64 {
+            let header = header::data(number, false);
+            assert_eq!(
+                sender.post(&mut port, number as usize % 2, header).unwrap(),
+                Post::Done
+            );
+            // All but the first, whose peer is slow.
+            port.completed = number;
+        }
+        port.buffer.read(0, &mut first);
+        let next = header::data(ZCOPY_SLOTS as u64, false);
+        assert_eq!(sender.post(&mut port, 1, next).unwrap(), Post::Busy);
+        let mut still = [0; SIZE];
+        port.buffer.read(0, &mut still);
+        assert_eq!(still, first);
+        port.completed += 1;
+        assert_eq!(sender.post(&mut port, 1, next).unwrap(), Post::Done);
+    }
 
     proptest! {
         #[test]

@@ -198,7 +198,7 @@ impl<'a> Rank<'a> {
 
     /// A waiter for the room that there is.
     pub fn waiter(&self) -> Waiter {
-        Waiter::new(self.room.idle(), self.cancel.clone())
+        Waiter::new(self.room.idle(), self.cancel.clone()).of_peers(self.peers.len())
     }
 
     /// Wait for all ranks asleep, with nothing to progress.
@@ -217,6 +217,13 @@ impl<'a> Rank<'a> {
         let load_done = self.load.take().map(Background::stop).unwrap_or_default();
         let noise_after = noise_of(self.spec, &self.timebase);
         let (stop, error) = self.ending(&finished.end);
+        let mut facts = finished.facts;
+        if self.room == Room::Rationed {
+            facts.insert(
+                "cpu_quota".to_owned(),
+                "grants less than a core a rank".to_owned(),
+            );
+        }
         // On one machine the document's own host entry says it once for all ranks.
         let host = match self.case.group {
             GroupKind::Hosts | GroupKind::Job => recent_fingerprint(),
@@ -250,7 +257,7 @@ impl<'a> Rank<'a> {
             noise: self.noise,
             noise_after,
             load_done,
-            transport_facts: finished.facts,
+            transport_facts: facts,
             host,
             error,
         }
@@ -259,17 +266,20 @@ impl<'a> Rank<'a> {
     fn ending(&self, end: &Result<StopReason, LinkError>) -> (StopReason, Option<String>) {
         match end {
             Ok(stop) => (*stop, None),
+            // A cancel shuts the rank's own sockets: a send into one finds it closed.
+            Err(LinkError::Closed | LinkError::Cancelled)
+                if self.cancel.reason() == Some(CancelReason::Interrupted) =>
+            {
+                (StopReason::Interrupted, Some("interrupted".to_owned()))
+            }
             Err(LinkError::Closed) => (
                 StopReason::PeerLost,
                 Some("the peer went away in mid-run".to_owned()),
             ),
-            Err(LinkError::Cancelled) => match self.cancel.reason() {
-                Some(CancelReason::Interrupted) => (StopReason::Interrupted, Some("interrupted".to_owned())),
-                _ => (
-                    StopReason::PeerLost,
-                    Some("another rank of the group was lost".to_owned()),
-                ),
-            },
+            Err(LinkError::Cancelled) => (
+                StopReason::PeerLost,
+                Some("another rank of the group was lost".to_owned()),
+            ),
             Err(error @ LinkError::TimedOut) => (StopReason::PeerLost, Some(error.to_string())),
             Err(error) => (StopReason::Failed, Some(error.to_string())),
         }

@@ -12,13 +12,11 @@ use super::wired::Wired;
 use crate::error::MeasureError;
 use crate::host::zeroed_bytes;
 use crate::sync::copy;
-use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use crate::transport::port::{LinkError, MessagePort, OnMessage, Post, batch_max};
 use wirespeed_schema::kinds::Roles;
 use wirespeed_schema::outcome::Count;
 use wirespeed_schema::units::format_size;
 
-/// Messages of one peer that a port hands out at a look, at most, up to a size: fewer large ones, as no port buffers so many.
-const BATCHES: [(usize, usize); 4] = [(1 << 20, 64), (64 << 20, 16), (1 << 30, 4), (usize::MAX, 1)];
 /// Least room for one peer: what a port may have gathered of short messages.
 const ROOM_BYTES_MIN: usize = 1 << 20;
 
@@ -64,8 +62,7 @@ struct Store {
 impl Store {
     /// Errors with the bytes that the system refused.
     fn new(members: usize, size: usize, addressed: bool) -> Result<Self, usize> {
-        let batch = BATCHES.iter().find(|(up_to, _)| size <= *up_to);
-        let room = size.saturating_mul(batch.map_or(1, |(_, batch)| *batch));
+        let room = size.saturating_mul(batch_max(size));
         let room = room.max(ROOM_BYTES_MIN).saturating_mul(members);
         let headers = ROOM_BYTES_MIN / 16;
         Ok(Store {

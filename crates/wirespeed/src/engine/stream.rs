@@ -209,7 +209,10 @@ fn pace<P: MessagePort, C: Check>(
 ) -> Result<(), LinkError> {
     let (due, both) = (out.pace.due(out.sent), out.both);
     while clock.now() < due {
-        link.port.poll(flow)?;
+        // Whoever shares the CPU gets it meanwhile, and a cancel is heard.
+        if link.port.poll(flow)? == 0 {
+            link.give_way()?;
+        }
         out.note_acknowledgement(flow.peer_received, clock);
         if both {
             acknowledge(link, flow)?;
@@ -285,6 +288,10 @@ impl<P: MessagePort, S: Sender> Body for Source<P, S> {
             clock,
         } = self;
         hot_send(link, sender, flow, out, *clock, (count, last))?;
+        // The port may never have been waited for; at the end it was.
+        if !last {
+            link.look()?;
+        }
         Ok(last)
     }
 

@@ -11,6 +11,7 @@ use super::rank::Rank;
 use super::region::{Layout, end_phase};
 use super::timed::Timed;
 use crate::clock::Clock;
+use crate::sync::SharedBytes;
 use crate::transport::port::{LinkError, OneSidedPort, Post, Width};
 use core::sync::atomic::Ordering;
 use wirespeed_schema::outcome::{Count, Faults, SampleKind};
@@ -166,6 +167,8 @@ pub struct Origin<P, O: Operation> {
     clock: Clock,
     /// Number of the phase's first operation.
     first: u64,
+    /// What to check at the end where the memory is this rank's own: nobody else looks at it.
+    own: Option<Kept>,
 }
 
 impl<P, O: Operation> Origin<P, O> {
@@ -177,7 +180,15 @@ impl<P, O: Operation> Origin<P, O> {
             layout,
             clock,
             first: 0,
+            own: None,
         }
+    }
+
+    /// The operations go to memory of its own, which `own` tells of.
+    #[must_use]
+    pub fn with_own(mut self, own: Option<Kept>) -> Self {
+        self.own = own;
+        self
     }
 }
 
@@ -207,7 +218,11 @@ impl<P: OneSidedPort, O: Operation> Body for Origin<P, O> {
 
     fn close(&mut self, phase: Phase) -> Result<(), LinkError> {
         end_phase(&mut self.link, self.layout, phase, self.train.next)?;
-        self.link.drain()
+        self.link.drain()?;
+        if let Some(own) = self.own.filter(|_| phase == Phase::Measured) {
+            self.train.wrong += wrong_places(own, self.layout, self.link.port.region(), self.train.next);
+        }
+        Ok(())
     }
 
     fn arm(&mut self, meter: &Meter, op_ticks: f64) {
@@ -306,7 +321,7 @@ impl<P: OneSidedPort> Body for Target<'_, P> {
 
     fn close(&mut self, phase: Phase) -> Result<(), LinkError> {
         if phase == Phase::Measured && self.rank.case.check {
-            self.wrong = wrong_places(self.kept, self.layout, &self.link.port, self.operations);
+            self.wrong = wrong_places(self.kept, self.layout, self.link.port.region(), self.operations);
         }
         self.link.drain()
     }
@@ -329,8 +344,7 @@ impl<P: OneSidedPort> Body for Target<'_, P> {
 }
 
 /// Places of the target's region that do not hold what `operations` operations must have left there.
-fn wrong_places<P: OneSidedPort>(kept: Kept, layout: Layout, port: &P, operations: u64) -> u64 {
-    let region = port.region();
+fn wrong_places(kept: Kept, layout: Layout, region: &SharedBytes, operations: u64) -> u64 {
     match kept {
         Kept::Puts => {
             let mut data = vec![0; layout.size];

@@ -20,36 +20,82 @@ pub(super) struct Limits {
     pub(super) cpu_quota_cores: Option<f64>,
 }
 
+/// A group that grants its processes less CPU time than the machine has.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CpuQuota {
+    /// The group, by a name that is the same in every container: what the kernel calls its folder.
+    pub group: String,
+    /// CPU time a second, in cores.
+    pub cores: f64,
+}
+
+/// What groups limit.
+#[derive(Clone, Copy, PartialEq)]
+enum Hierarchy {
+    Both,
+    MemoryV1,
+    CpuV1,
+}
+
 /// Read the limits of this process.
 pub(super) fn limits(files: &Files) -> Limits {
     let mut limits = Limits::default();
-    let (Some(groups), Some(mounts)) = (files.text(CGROUP), files.text(MOUNTS)) else {
-        return limits;
+    for (hierarchy, folder) in groups(files) {
+        limits.tighten_memory(match hierarchy {
+            Hierarchy::Both => memory_v2(files, &folder),
+            Hierarchy::MemoryV1 => memory_v1(files, &folder),
+            Hierarchy::CpuV1 => None,
+        });
+        limits.tighten_cpu(cpu(files, hierarchy, &folder));
+    }
+    limits
+}
+
+/// The groups with a quota of CPU time that this process is in.
+pub(crate) fn cpu_quotas() -> Vec<CpuQuota> {
+    quotas(&Files::live())
+}
+
+fn quotas(files: &Files) -> Vec<CpuQuota> {
+    let quota = |(hierarchy, folder): (Hierarchy, String)| {
+        let cores = cpu(files, hierarchy, &folder)?;
+        let group = files.identity(&folder)?;
+        Some(CpuQuota { group, cores })
     };
+    groups(files).into_iter().filter_map(quota).collect()
+}
+
+fn cpu(files: &Files, hierarchy: Hierarchy, folder: &str) -> Option<f64> {
+    match hierarchy {
+        Hierarchy::Both => cpu_v2(files, folder),
+        Hierarchy::CpuV1 => cpu_v1(files, folder),
+        Hierarchy::MemoryV1 => None,
+    }
+}
+
+/// The folders of all groups that limit this process.
+fn groups(files: &Files) -> Vec<(Hierarchy, String)> {
+    let (Some(groups), Some(mounts)) = (files.text(CGROUP), files.text(MOUNTS)) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
     for line in groups.lines() {
         let mut fields = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else {
             continue;
         };
-        let controllers: Vec<&str> = controllers.split(',').collect();
-        if controllers == [""] {
-            for folder in folders(&mounts, "cgroup2", None, path) {
-                limits.tighten_memory(memory_v2(files, &folder));
-                limits.tighten_cpu(cpu_v2(files, &folder));
-            }
-        }
-        if controllers.contains(&"memory") {
-            for folder in folders(&mounts, "cgroup", Some("memory"), path) {
-                limits.tighten_memory(memory_v1(files, &folder));
-            }
-        }
-        if controllers.contains(&"cpu") {
-            for folder in folders(&mounts, "cgroup", Some("cpu"), path) {
-                limits.tighten_cpu(cpu_v1(files, &folder));
-            }
+        for controller in controllers.split(',') {
+            let (hierarchy, kind, option) = match controller {
+                "" => (Hierarchy::Both, "cgroup2", None),
+                "memory" => (Hierarchy::MemoryV1, "cgroup", Some("memory")),
+                "cpu" => (Hierarchy::CpuV1, "cgroup", Some("cpu")),
+                _ => continue,
+            };
+            let folders = folders(&mounts, kind, option, path);
+            found.extend(folders.into_iter().map(|folder| (hierarchy, folder)));
         }
     }
-    limits
+    found
 }
 
 impl Limits {
@@ -180,6 +226,40 @@ mod tests {
         assert_eq!(found.memory_bytes, Some(1_000_000));
         assert_eq!(found.memory_left_bytes, Some(500_000));
         assert_eq!(found.cpu_quota_cores, Some(1.5));
+    }
+
+    #[test]
+    fn groups_with_a_quota_are_told_apart_however_they_are_reached() {
+        let dir = tempfile::tempdir().expect("tempdir");
+        let quota = ("/sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+        let files = [(CGROUP, "0::/a/b\n"), (MOUNTS, V2_MOUNT), quota];
+        plant(dir.path(), &files);
+        plant(dir.path(), &[("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n")]);
+        let outside = quotas(&Files::at(dir.path()));
+        let [found] = &outside[..] else {
+            panic!("{outside:?}");
+        };
+        assert_eq!(found.cores, 1.5);
+        // A container whose mount begins at the group.
+        plant(
+            dir.path(),
+            &[
+                (MOUNTS, "30 23 0:26 / /box rw - cgroup2 cgroup2 rw\n"),
+                (CGROUP, "0::/\n"),
+            ],
+        );
+        std::os::unix::fs::symlink("sys/fs/cgroup/a", dir.path().join("box")).expect("link");
+        assert_eq!(quotas(&Files::at(dir.path())), outside);
+        plant(
+            dir.path(),
+            &[
+                (CGROUP, "0::/b\n"),
+                ("/sys/fs/cgroup/a/b/cpu.max", "150000 100000\n"),
+            ],
+        );
+        let both = quotas(&Files::at(dir.path()));
+        assert!(both.len() == 2 && both[0].group != both[1].group, "{both:?}");
+        assert!(both.iter().all(|quota| !quota.group.contains([' ', ',', '='])));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! A file that is missing, unreadable or empty is an absent fact: it must never become an error or an empty string.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The tree that holds `proc` and `sys`.
@@ -34,6 +35,12 @@ impl Files {
     /// Whether there is a file or folder at `path`.
     pub(super) fn exists(&self, path: &str) -> bool {
         self.root.join(path.trim_start_matches('/')).exists()
+    }
+
+    /// What the kernel calls the file or folder at `path`, by whichever way it is reached.
+    pub(super) fn identity(&self, path: &str) -> Option<String> {
+        let found = std::fs::metadata(self.root.join(path.trim_start_matches('/'))).ok()?;
+        Some(format!("{:x}.{:x}", found.dev(), found.ino()))
     }
 
     /// Names in the folder `path`; none where it cannot be read.

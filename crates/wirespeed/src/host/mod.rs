@@ -22,6 +22,7 @@ pub use affinity::{
     PinGuard, allowed_cpus, default_cpus, format_cpu_list, parse_cpu_list, pin_thread, restrict_thread,
 };
 pub use caches::cache_bytes;
+pub(crate) use cgroup::cpu_quotas;
 pub use crash::tell_of_crashes;
 pub use disturbance::Probe;
 pub use error::HostError;

@@ -2,6 +2,7 @@
 
 use super::bootstrap::BootstrapError;
 use super::options::OptionError;
+use wirespeed_schema::units;
 
 /// Why a port could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +31,7 @@ pub enum ConnectError {
         what: String,
     },
     /// Not enough memory for what the case needs.
-    #[error("not enough memory: {what} needs {bytes} bytes")]
+    #[error("not enough memory: {what} needs {}", units::format_size(*bytes))]
     Memory {
         /// What for.
         what: &'static str,

@@ -366,7 +366,7 @@ impl<'a> Connect<'a> {
 
     /// What a port that polls does when it has nothing to do.
     pub fn waiter(&self) -> Waiter {
-        Waiter::new(self.room.idle(), self.cancel.clone())
+        Waiter::new(self.room.idle(), self.cancel.clone()).of_peers(self.peers.len())
     }
 }
 

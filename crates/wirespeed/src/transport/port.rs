@@ -82,6 +82,14 @@ impl LinkError {
     }
 }
 
+/// Messages of one peer of up to `message_bytes` that a port hands out at a look, at most: fewer large ones, which a relay must
+/// have room for.
+pub(crate) fn batch_max(message_bytes: usize) -> usize {
+    const BATCHES: [(usize, usize); 3] = [(1 << 20, 64), (64 << 20, 16), (1 << 30, 4)];
+    let batch = BATCHES.iter().find(|(up_to, _)| message_bytes <= *up_to);
+    batch.map_or(1, |(_, batch)| *batch)
+}
+
 /// Facts about a port as it runs, for the result: `congestion = cubic`, `ring_bytes = 262144`.
 pub type Facts = BTreeMap<String, String>;
 
@@ -206,7 +214,8 @@ pub trait MessagePort {
     }
 
     /// Handle what has arrived, and move what is to be sent. Never sleeps. Returns the number of messages handled;
-    /// a port handles a bounded number a call, so that a flood cannot hold the loop.
+    /// a port handles a bounded number a call, so that a flood cannot hold the loop. Of a medium that a relay
+    /// passes on (rings, stream sockets) that is little enough for the relay's memory.
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError>;
 
     /// As `poll`, but when nothing has arrived, wait as this port's mode says: spin, yield or sleep in the kernel.

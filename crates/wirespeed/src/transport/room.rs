@@ -1,12 +1,12 @@
-//! Whether every rank of a machine has a CPU of its own, which the ranks find out when they meet: each says where it may run
-//! and how many threads are busy beside it. How ranks wait follows from that.
+//! Whether every rank of a machine has a CPU of its own, which the ranks find out when they meet: each says where it may run,
+//! which quotas of CPU time bound it, and how many threads are busy beside it. How ranks wait follows from that.
 //!
 //! It must never be guessed before: whoever plans a case knows its own CPUs, and neither those of a peer that taskset, srun or
 //! mpirun bound elsewhere nor what else a peer does.
 
 use super::bootstrap::Bootstrap;
 use super::error::ConnectError;
-use crate::host::{allowed_cpus, boot_id, format_cpu_list, parse_cpu_list};
+use crate::host::{allowed_cpus, boot_id, cpu_quotas, format_cpu_list, parse_cpu_list};
 use crate::load::Measuring;
 use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_schema::case::{Case, IdlePolicy, Role};
@@ -20,6 +20,8 @@ pub enum Room {
     Loaded,
     /// Fewer CPUs than ranks: a peer may be waiting for the CPU that this rank has.
     Shared,
+    /// A CPU for each rank, and a quota that grants them less than its time.
+    Rationed,
 }
 
 impl Room {
@@ -35,7 +37,7 @@ impl Room {
     pub fn idle(self) -> IdlePolicy {
         match self {
             Room::Own | Room::Loaded => IdlePolicy::Spin,
-            Room::Shared => IdlePolicy::Yield,
+            Room::Shared | Room::Rationed => IdlePolicy::Yield,
         }
     }
 
@@ -75,8 +77,11 @@ impl Room {
         if !fits(&ranks) {
             return Room::Shared;
         }
+        if !is_granted(seats, |seat| seat.ranks) {
+            return Room::Rationed;
+        }
         let all: Vec<&Vec<u32>> = ranks.iter().copied().chain(loads).collect();
-        match fits(&all) {
+        match fits(&all) && is_granted(seats, |seat| seat.ranks + seat.load_threads) {
             true => Room::Own,
             false => Room::Loaded,
         }
@@ -94,6 +99,8 @@ struct Seat {
     cpus: Vec<u32>,
     load_threads: usize,
     load_cpus: Vec<u32>,
+    /// Thousandths of a core that each group with a quota grants to all of its threads.
+    quotas: Vec<(String, u64)>,
 }
 
 /// What stands for an empty list of CPUs.
@@ -124,6 +131,11 @@ impl Seat {
             cpus: spec.cpu.map_or(allowed, |cpu| vec![cpu]),
             load_threads: usize::try_from(threads).unwrap_or(usize::MAX).min(THREADS_MAX),
             load_cpus,
+            quotas: cpu_quotas()
+                .into_iter()
+                .map(|quota| (quota.group, (quota.cores * 1000.0) as u64))
+                .take(QUOTAS_MAX)
+                .collect(),
         }
     }
 
@@ -144,17 +156,25 @@ impl Seat {
             cpus => format_cpu_list(cpus),
         };
         let (own, load) = (list(&self.cpus), list(&self.load_cpus));
-        format!(
+        let mut text = format!(
             "{} {} {own} {} {load}",
             self.machine, self.ranks, self.load_threads
-        )
+        );
+        for (group, millicores) in &self.quotas {
+            text += &format!(" {group}={millicores}");
+        }
+        text
     }
 
     /// What a peer says; `None` where it is not such a text, or names more threads than there can be.
     fn from_text(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
-        let [machine, ranks, cpus, load_threads, load_cpus] = words[..] else {
+        let [machine, ranks, cpus, load_threads, load_cpus, ref quotas @ ..] = words[..] else {
             return None;
+        };
+        let quota = |word: &&str| {
+            let (group, millicores) = word.split_once('=')?;
+            Some((group.to_owned(), millicores.parse().ok()?))
         };
         let list = |text: &str| match text {
             NONE => Some(Vec::new()),
@@ -169,8 +189,31 @@ impl Seat {
                 .ok()
                 .filter(|threads| *threads <= THREADS_MAX)?,
             load_cpus: list(load_cpus)?,
+            quotas: match quotas.len() <= QUOTAS_MAX {
+                true => quotas.iter().map(quota).collect::<Option<_>>()?,
+                false => return None,
+            },
         })
     }
+}
+
+/// Most groups with a quota that count for a rank: they stand within each other.
+const QUOTAS_MAX: usize = 16;
+
+/// Whether every group with a quota grants a core to each of the threads in it.
+fn is_granted(seats: &[&Seat], threads: impl Fn(&Seat) -> usize) -> bool {
+    let within = |group: &str| {
+        let is_in = |seat: &&&Seat| seat.quotas.iter().any(|(name, _)| name == group);
+        seats
+            .iter()
+            .filter(is_in)
+            .map(|seat| threads(seat) as u64)
+            .sum::<u64>()
+    };
+    let quotas = seats.iter().flat_map(|seat| &seat.quotas);
+    quotas
+        .into_iter()
+        .all(|(group, millicores)| within(group) * 1000 <= *millicores)
 }
 
 /// Most threads of a rank's load that are counted: more crowd every machine.
@@ -217,6 +260,7 @@ mod tests {
             cpus: cpus.to_vec(),
             load_threads: 0,
             load_cpus: Vec::new(),
+            quotas: Vec::new(),
         }
     }
 
@@ -261,6 +305,40 @@ mod tests {
     }
 
     #[test]
+    fn ranks_share_what_a_quota_grants_them() {
+        let within = |groups: &[(&str, u64)], load_threads| Seat {
+            quotas: groups
+                .iter()
+                .map(|(group, millicores)| ((*group).to_owned(), *millicores))
+                .collect(),
+            load_threads,
+            load_cpus: vec![2, 3],
+            ..seat(&[0, 1])
+        };
+        let one = within(&[("a", 1000)], 0);
+        assert_eq!(room(&[one, within(&[("a", 1000)], 0)]), Room::Rationed);
+        // A container each.
+        assert_eq!(
+            room(&[within(&[("a", 1000)], 0), within(&[("b", 1000)], 0)]),
+            Room::Own
+        );
+        let pod = [("a", 1000), ("pod", 1500)];
+        assert_eq!(
+            room(&[within(&pod, 0), within(&[("b", 1000), ("pod", 1500)], 0)]),
+            Room::Rationed
+        );
+        assert_eq!(room(&[within(&[("a", 900)], 0), seat(&[1])]), Room::Rationed);
+        assert_eq!(
+            room(&[within(&[("a", 2000)], 0), within(&[("a", 2000)], 0)]),
+            Room::Own
+        );
+        assert_eq!(
+            room(&[within(&[("a", 2000)], 1), within(&[("a", 2000)], 0)]),
+            Room::Loaded
+        );
+    }
+
+    #[test]
     fn what_a_rank_says_is_read_back_and_nonsense_is_not() {
         let seat = Seat {
             load_threads: 2,
@@ -269,6 +347,14 @@ mod tests {
         };
         assert_eq!(seat.to_text(), "m 1 0-2,7 2 5");
         assert_eq!(Seat::from_text(&seat.to_text()), Some(seat));
+        let mut bound = self::seat(&[0]);
+        bound.quotas = vec![("1e.7f".to_owned(), 1500), ("1e.80".to_owned(), 2000)];
+        assert_eq!(bound.to_text(), "m 1 0 0 - 1e.7f=1500 1e.80=2000");
+        assert_eq!(Seat::from_text(&bound.to_text()), Some(bound));
+        assert_eq!(
+            Seat::from_text(&("m 1 0 0 -".to_owned() + &" a=1".repeat(17))),
+            None
+        );
         for text in [
             "",
             "m 1 0 0",
@@ -277,6 +363,8 @@ mod tests {
             "m 1 0-99999999 0 -",
             "m 1 0 99999 -",
             "m 1 0 0 - more",
+            "m 1 0 0 - a=",
+            "m 1 0 0 - a=1.5",
         ] {
             assert_eq!(Seat::from_text(text), None, "{text:?}");
         }
@@ -285,8 +373,13 @@ mod tests {
     #[test]
     fn how_ranks_wait_follows_from_the_room() {
         assert_eq!(
-            [Room::Own, Room::Loaded, Room::Shared].map(Room::idle),
-            [IdlePolicy::Spin, IdlePolicy::Spin, IdlePolicy::Yield]
+            [Room::Own, Room::Loaded, Room::Shared, Room::Rationed].map(Room::idle),
+            [
+                IdlePolicy::Spin,
+                IdlePolicy::Spin,
+                IdlePolicy::Yield,
+                IdlePolicy::Yield
+            ]
         );
         assert_eq!(Room::said(Some(IdlePolicy::Yield)), Room::Shared);
         assert_eq!(Room::said(None), Room::Own);

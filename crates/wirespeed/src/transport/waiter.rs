@@ -5,9 +5,9 @@ use super::cancel::Cancel;
 use super::port::LinkError;
 use wirespeed_schema::case::IdlePolicy;
 
-/// Empty polls between two looks at the cancel flag while spinning (well below 100 ms even when each poll is a system
-/// call).
-const POLLS_PER_LOOK: u32 = 1024;
+/// Empty polls between two looks at the cancel flag while spinning, of one peer (well below 100 ms even when each poll is a
+/// system call).
+const POLLS_PER_LOOK: usize = 1024;
 
 /// Counts empty polls of one port.
 ///
@@ -29,6 +29,8 @@ pub struct Waiter {
     policy: IdlePolicy,
     cancel: Cancel,
     empty_polls: u32,
+    /// A look is due where none of these bits of the count is set.
+    mask: u32,
 }
 
 impl Waiter {
@@ -38,7 +40,16 @@ impl Waiter {
             policy,
             cancel,
             empty_polls: 0,
+            mask: POLLS_PER_LOOK as u32 - 1,
         }
+    }
+
+    /// With the looks of a port whose polls ask so many peers.
+    #[must_use]
+    pub(crate) fn of_peers(mut self, peers: usize) -> Self {
+        let polls = POLLS_PER_LOOK / peers.clamp(1, POLLS_PER_LOOK);
+        self.mask = (1 << polls.ilog2()) - 1;
+        self
     }
 
     /// Call after every empty poll.
@@ -60,7 +71,7 @@ impl Waiter {
             // On a busy machine each yield may cost a time slice; beside it the look costs nothing.
             return self.look();
         }
-        if self.empty_polls.is_multiple_of(POLLS_PER_LOOK) {
+        if self.empty_polls & self.mask == 0 {
             self.look()
         } else {
             Ok(())
@@ -87,5 +98,30 @@ impl Waiter {
     /// The flag.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::cancel::CancelReason;
+
+    #[test]
+    fn the_more_peers_a_poll_asks_the_sooner_a_cancel_is_heard() {
+        for (peers, polls) in [
+            (0, 1024),
+            (1, 1024),
+            (2, 512),
+            (3, 256),
+            (512, 2),
+            (1024, 1),
+            (5000, 1),
+        ] {
+            let cancel = Cancel::new();
+            let mut waiter = Waiter::new(IdlePolicy::Spin, cancel.clone()).of_peers(peers);
+            cancel.cancel(CancelReason::PeerLost);
+            let heard = (1..).find(|_| waiter.idle().is_err());
+            assert_eq!(heard, Some(polls), "{peers} peers");
+        }
     }
 }

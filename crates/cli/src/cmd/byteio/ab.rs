@@ -10,7 +10,7 @@ use crate::cmd::dry_run;
 use crate::cmd::front::Front;
 use crate::errors::{Ended, Failure};
 use crate::experiment::How;
-use crate::typed;
+use crate::{same, typed};
 use std::ffi::OsString;
 use wirespeed_byteio::client::TransferOptions;
 use wirespeed_report::byteio::take_pairs;
@@ -31,7 +31,7 @@ struct Arm {
 /// Measure both arms in turn and compare them.
 pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Result<Ended, Failure> {
     let gate = Gate::of(&arguments.gate, &[])?;
-    let arms = [arm(words[0])?, arm(words[1])?];
+    let arms = [arm(words[0], arguments)?, arm(words[1], arguments)?];
     let mut plan = Plan::default();
     let common = (&arguments.output, color);
     let mut how = How::of(&arguments.experiment, (&mut plan, PAIRS), common)?;
@@ -69,7 +69,7 @@ pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Resu
     gate.conclude(front, found, &words.map(crate::cmd::ab::name), arguments.aa)
 }
 
-fn arm(words: &[String]) -> Result<Arm, Failure> {
+fn arm(words: &[String], own: &AbArgs) -> Result<Arm, Failure> {
     if !is_bench(words) {
         return Err(Failure::usage(
             "one arm is a bulk transfer, the other is not",
@@ -88,6 +88,9 @@ fn arm(words: &[String]) -> Result<Arm, Failure> {
     if let Some(option) = arguments.experiment.given().or(own_option(&arguments)) {
         return Err(not_an_arm(option));
     }
+    let (read, written) = (arguments.put.iter().chain(&arguments.into), own.written());
+    read.into_iter()
+        .try_for_each(|path| same::apart(path, &written))?;
     let url = arguments.url.as_deref().unwrap_or_default();
     let ends = ends(&arguments).remove(0);
     let options = job::options(url, &shaped(&arguments), ends, arguments.verify)?;

@@ -4,7 +4,7 @@ use super::job::{self, Ends};
 use super::offered::Offer;
 use super::runner::Transfers;
 use super::{Served, emulated, pairs};
-use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, ExperimentArgs, Profile, TransferArgs};
+use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, Profile, TransferArgs};
 use crate::cmd::dry_run;
 use crate::cmd::front::Front;
 use crate::cmd::speed::speed;
@@ -38,7 +38,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let common = (&arguments.output, color);
     let how = How::of(&arguments.experiment, (&mut plan, runs(arguments)), common)?;
     if let Some(machines) = machines(arguments, &words)? {
-        at_the_reader(&arguments.experiment)?;
+        at_the_reader(arguments, std::env::var("WIRESPEED_IDENTITY").ok())?;
         return pairs::bench(arguments, &words, &machines.pairs, how.repeats, color);
     }
     let mut jobs = jobs(arguments, words)?;
@@ -88,9 +88,20 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     publish(front, found, profile(arguments))
 }
 
-/// Each pair is measured by a program at its reader: what this one would do beside its own transfers is refused.
-fn at_the_reader(words: &ExperimentArgs) -> Result<(), Failure> {
+/// Each pair is measured by a program at its reader: what this one would do itself is refused. The environment's `identity`
+/// is not: readers on this machine have it too.
+fn at_the_reader(arguments: &ByteioBenchArgs, identity: Option<String>) -> Result<(), Failure> {
+    let words = &arguments.experiment;
+    let typed = arguments.transfer.identity.as_ref();
     let given = [
+        ("--put", arguments.put.is_some()),
+        ("--into", arguments.into.is_some()),
+        ("--nominal", arguments.nominal.is_some()),
+        ("--key", arguments.transfer.key.is_some()),
+        (
+            "--identity",
+            typed.is_some_and(|typed| Some(typed) != identity.as_ref()),
+        ),
         ("--until", words.until.is_some()),
         ("--interference", !words.interference.is_empty()),
         ("--seed", words.seed.is_some()),
@@ -309,4 +320,41 @@ fn show(jobs: &[TransferOptions], how: &str) -> Result<Ended, Failure> {
         );
     }
     output::print(&text).map(|()| Ended::OK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{ByteioVerb, Cli, Verb};
+    use clap::Parser as _;
+
+    fn refused(option: &str, identity: Option<&str>) -> Option<String> {
+        let line = format!("wirespeed byteio bench --pairs pairs.toml {option}");
+        let words = Cli::try_parse_from(line.split_whitespace()).unwrap();
+        let Verb::Byteio(words) = words.verb else {
+            unreachable!("the verb is byteio");
+        };
+        let ByteioVerb::Bench(arguments) = words.verb else {
+            unreachable!("the verb is byteio bench");
+        };
+        let refused = at_the_reader(&arguments, identity.map(str::to_owned)).err();
+        refused.map(|failure| failure.cause)
+    }
+
+    #[test]
+    fn pairs_refuse_what_does_not_reach_their_readers() {
+        for option in [
+            "--put f",
+            "--into f",
+            "--nominal 1Gb/s",
+            "--key f",
+            "--identity x",
+        ] {
+            let name = option.split(' ').next().unwrap();
+            let cause = refused(option, None).unwrap();
+            assert!(cause.starts_with(name), "{cause}");
+        }
+        assert_eq!(refused("--both --at-once", None), None);
+        assert_eq!(refused("--identity x", Some("x")), None, "the environment's");
+    }
 }

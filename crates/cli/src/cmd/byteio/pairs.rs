@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use wirespeed_mesh::Pair as Ends;
 use wirespeed_mesh::schedule::pack;
-use wirespeed_report::byteio::result_of;
+use wirespeed_report::byteio::{complete, result_of};
 use wirespeed_report::view;
 use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
@@ -230,7 +230,7 @@ impl Planned {
         pair.name.clone_from(&self.name);
         pair.nominal_bytes_per_s = self.nominal;
         pair.emulated.clone_from(&self.emulated);
-        wirespeed_report::byteio::complete(&mut pair);
+        complete(&mut pair);
         let mut case = case.unwrap_or_else(|| result_of(&pair));
         case.case.options.insert("pair".to_owned(), self.name.clone());
         (pair, case)
@@ -394,6 +394,7 @@ fn alone(plan: &[Planned], mut found: Vec<Measured>) -> Vec<Measured> {
     for (one, (pair, _)) in plan.iter().zip(&mut found) {
         if plan.iter().filter(|other| server(other) == server(one)).count() > 1 {
             pair.runs.iter_mut().for_each(|run| run.cpu_far_ns = None);
+            complete(pair);
         }
     }
     found
@@ -424,18 +425,21 @@ mod tests {
         let measured = |one: &Planned| {
             let mut pair = one.lost("");
             pair.runs = vec![Transfer {
-                cpu_far_ns: Some(1),
+                elapsed_ns: 1000,
+                cpu_far_ns: Some(1000),
                 ..Transfer::default()
             }];
+            complete(&mut pair);
             let case = result_of(&pair);
             (pair, case)
         };
         let found = alone(&plan, plan.iter().map(measured).collect());
-        let known: Vec<bool> = found
-            .iter()
-            .map(|(pair, _)| pair.runs[0].cpu_far_ns.is_some())
-            .collect();
-        assert_eq!(known, [false, false, true]);
+        let known = |(pair, _): &Measured| {
+            let limit = &pair.verdict.as_ref().unwrap().limit;
+            (pair.runs[0].cpu_far_ns.is_some(), limit == "server")
+        };
+        let known: Vec<(bool, bool)> = found.iter().map(known).collect();
+        assert_eq!(known, [(false, false), (false, false), (true, true)]);
     }
 
     fn machines(count: usize, pairs: &str) -> Vec<Planned> {

@@ -1,6 +1,7 @@
 //! Figures of pairs: those of one pair from what its two ranks saw, and of a cycle over all pairs. It must never judge one.
 
 use std::collections::BTreeMap;
+use wirespeed_report::Unusable;
 use wirespeed_report::stats::median;
 use wirespeed_schema::Outcome;
 use wirespeed_schema::case::Case;
@@ -12,18 +13,19 @@ pub type Figures = BTreeMap<String, (f64, u64)>;
 /// Figures of many pairs.
 pub type All = BTreeMap<String, Vec<(f64, u64)>>;
 
-/// The figures of a pair, as those of a run between these two ranks alone.
-pub fn figures(case: &Case, ends: [Outcome; 2]) -> Result<Figures, String> {
-    if let Some(error) = ends.iter().find_map(|end| end.error.clone()) {
-        return Err(error);
-    }
+/// The figures of a pair, as those of a run between these two ranks alone. Wrong data are told whatever else failed.
+pub fn figures(case: &Case, ends: [Outcome; 2]) -> Result<Figures, Unusable> {
+    let error = ends.iter().find_map(|end| end.error.clone());
     let ranks = ends.each_ref().map(|end| case.ranks[end.rank as usize].clone());
     let [from, to] = ranks;
     let alone = case.clone().with_ranks(vec![from.with_peer(1), to.with_peer(0)]);
     let numbered = (0..).zip(ends).map(|(rank, end)| Outcome { rank, ..end });
     let repetition = wirespeed_report::repetition(&alone, 0, numbered.collect(), 0, 0);
-    if let Some(why) = wirespeed_report::broken_law(&alone, &repetition) {
-        return Err(why);
+    let broken = wirespeed_report::broken_law(&alone, &repetition);
+    match (broken, error) {
+        (Some(broken), error) if broken.is_wrong_data || error.is_none() => return Err(broken),
+        (_, Some(error)) => return Err(error.into()),
+        _ => {}
     }
     let metrics = repetition.metrics.into_iter();
     let of_pair = metrics.filter(|(tag, _)| tag != "setup_ns");
@@ -45,5 +47,44 @@ pub fn repetition(index: u32, figures: All) -> Repetition {
         metrics: map_of(figures.into_iter().filter_map(metric)),
         setup_ns: 0,
         overlapping_sessions: 0,
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use wirespeed_schema::case::{RankSpec, Role};
+    use wirespeed_schema::test::{Layout, Stream, Test};
+
+    /// What a rank tells that moved one message of 4096 bytes in a second.
+    pub fn outcome(rank: u32) -> Outcome {
+        let text = format!(
+            r#"{{"rank": {rank}, "role": "source", "stop": "completed", "elapsed_ns": 1000000000,
+                "sent": {{"messages": 1, "bytes": 4096}}, "received": {{"messages": 0, "bytes": 0}},
+                "warmup_operations": 0, "samples": [], "idle": "spin", "disturbance": {{}}, "clock": {{"source": "",
+                "cost_ns": 0, "step_ns": 0, "ticks_per_ns": 0, "calibration_error_ppm": 0}}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn wrong_data_are_told_whatever_else_failed() {
+        let ranks = [Role::Source, Role::Sink].map(RankSpec::new).to_vec();
+        let case = Case::new(Test::AmBw(Stream::new(4096, Layout::Short, 16)), "tcp").with_ranks(ranks);
+        let lack = |change: fn(&mut Outcome)| {
+            let mut ends = [0, 1].map(outcome);
+            change(&mut ends[1]);
+            figures(&case, ends).unwrap_err()
+        };
+        let broken = lack(|end| end.error = Some("its peer is gone".to_owned()));
+        assert_eq!(broken, Unusable::from("its peer is gone".to_owned()));
+        let wrong = lack(|end| {
+            end.error = Some("its peer is gone".to_owned());
+            end.faults.corrupt_messages = 2;
+        });
+        assert!(
+            wrong.is_wrong_data && wrong.why.starts_with("2 messages"),
+            "{wrong:?}"
+        );
     }
 }

@@ -3,7 +3,6 @@
 
 use super::case::is_of_jobs;
 use super::roster::{Host, Roster, Source};
-use super::rounds::Ground;
 use crate::args::HostsArgs;
 use crate::errors::Failure;
 use crate::experiment::fresh_seed;
@@ -22,6 +21,21 @@ use wirespeed_schema::case::Case;
 
 /// Open files of one server here: the connection, and its copies for who reads and who writes.
 const FILES_OF_SERVER: u64 = 4;
+
+/// Gives ranks to hosts.
+pub trait Ground<'a> {
+    /// Groups with a rank for each of these hosts, in this order, whose data take `rail`; a host may have several.
+    fn groups(&self, seats: &[usize], rail: Option<&str>) -> Groups<'a>;
+
+    /// The same beside those that measure, whose ranks are others; nothing is told of what happens to them.
+    fn beside(&self, seats: &[usize], rail: Option<&str>) -> Groups<'a>;
+
+    /// Why a host can have no rank any more, where that is known without trying.
+    fn gone(&self, host: usize) -> Option<String>;
+
+    /// Whether ranks that are left when others are lost can measure `case`.
+    fn goes_on(&self, case: &Case) -> bool;
+}
 
 /// The hosts of a mesh, ready to have ranks.
 pub struct Hosts<'a> {

@@ -1,9 +1,13 @@
 //! What is known of a mesh while it is measured: figures and lost hosts, in the campaigns. It must never start anything.
 
 use super::allowance::Allowance;
+use super::loaded::UnderLoad;
 use super::plan::refused;
 use super::storm::Moved;
+use super::turn::Stage;
 use crate::errors::Failure;
+use crate::experiment::Visit;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use wirespeed_mesh::{Campaign, Pair};
 
@@ -11,10 +15,14 @@ use wirespeed_mesh::{Campaign, Pair};
 pub struct Known {
     /// A campaign for each case.
     pub campaigns: Vec<Campaign>,
+    /// What became of cases under loads, by cell.
+    pub under_load: BTreeMap<usize, UnderLoad>,
     /// Why each host was lost, where it was.
     pub lost: Vec<Option<String>>,
     /// The rounds of the look that comes next, where it is one.
     pub looks: Option<Vec<Vec<Pair>>>,
+    /// The block of runs that the last look was in: its case, and its number.
+    pub look_block: Option<(usize, u32)>,
     /// What each run of a storm moved: the case, the storm's number, and its streams.
     pub moved: Vec<(usize, usize, Moved)>,
     /// What there is time for.
@@ -27,8 +35,10 @@ impl Known {
     pub fn new(hosts: usize, campaigns: Vec<Campaign>, (allowance, began): (Allowance, Instant)) -> Known {
         Known {
             campaigns,
+            under_load: BTreeMap::new(),
             lost: vec![None; hosts],
             looks: None,
+            look_block: None,
             moved: Vec::new(),
             allowance,
             began,
@@ -52,6 +62,36 @@ impl Known {
             self.looks = None;
         }
         Ok(self.looks.is_some())
+    }
+
+    /// A case, or a case under a load, will not be measured whole.
+    pub fn break_off(&mut self, visit: Visit, stage: Stage) {
+        match stage {
+            Stage::UnderLoad => self.under_load.entry(visit.cell).or_default().break_off(),
+            Stage::Survey | Stage::Look => self.campaigns[visit.subject].break_off(),
+        }
+    }
+
+    /// What a pair was measured at, or why it was not, and how its data were wrong.
+    pub fn keep(
+        &mut self,
+        (visit, stage): (Visit, Stage),
+        pair: Pair,
+        measured: Result<f64, String>,
+        wrong_data: Option<&str>,
+    ) {
+        if stage == Stage::UnderLoad {
+            let case = self.under_load.entry(visit.cell).or_default();
+            return case.keep(pair, &measured, wrong_data);
+        }
+        let campaign = &mut self.campaigns[visit.subject];
+        if let Some(wrong) = wrong_data {
+            campaign.wrong_data(pair, wrong.to_owned());
+        }
+        match stage {
+            Stage::Look => campaign.look(pair, measured),
+            Stage::Survey | Stage::UnderLoad => campaign.survey(pair, measured),
+        }
     }
 
     /// A host is gone for good; whether that is new.

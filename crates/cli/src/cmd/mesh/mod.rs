@@ -2,12 +2,15 @@
 //! runs cycles of rounds, the judgement asks for closer looks, and what is known goes into one section.
 
 mod allowance;
+mod attempts;
 mod case;
 mod congestion;
+mod failures;
 mod figures;
 mod ground;
 mod hostfile;
 mod known;
+mod loaded;
 mod pairs;
 mod plan;
 mod rails;
@@ -15,6 +18,9 @@ mod roster;
 mod rounds;
 mod shown;
 mod storm;
+#[cfg(test)]
+mod tests;
+mod turn;
 
 use super::front::Front;
 use crate::args::{ColorChoice, MeshArgs};
@@ -36,8 +42,7 @@ use wirespeed_report::mesh::outcome::is_open;
 use wirespeed_report::mesh::words::named;
 use wirespeed_schema::Finite;
 use wirespeed_schema::mesh::{MeshCulprit, MeshHost, MeshMode, MeshPairs, MeshProbe, MeshSection};
-use wirespeed_schema::run::{CaseResult, CaseStatus};
-use wirespeed_schema::units::counted;
+use wirespeed_schema::run::{CaseResult, CaseStatus, Status};
 
 /// Cycles of the survey where the words do not say.
 const CYCLES: u32 = 3;
@@ -99,16 +104,25 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     let mut found = experiment.finish()?;
     drop(rounds);
     let section = section(&mesh, &mut known.borrow_mut(), (&tags, &found))?;
-    tell_failures(&mut found, &section);
+    let loaded = under_load(&mut known.borrow_mut(), &found);
+    failures::tell(&mut found.results, &section, &loaded);
     front.draft.put(&section);
     let shown = section.clone().with_short_names();
     let slow = slow(&shown, &found.results);
     let ended = front.publish(found)?;
+    let graver = [exit::INTERRUPTED, Status::WrongData.exit_code()];
     Ok(match slow {
-        Some(failure) if ended.code != exit::INTERRUPTED => Ended::badly(failure),
+        Some(failure) if !graver.contains(&ended.code) => Ended::badly(failure),
         None if ended.code == Ended::OK.code && is_open(&section) => Ended::badly(untold()),
         _ => ended,
     })
+}
+
+/// What became of the results under loads.
+fn under_load(known: &mut Known, found: &Found) -> Vec<MeshProbe> {
+    let cells = (0..).zip(&found.cells);
+    let loaded = cells.filter_map(|(case, cell)| Some(known.under_load.remove(cell)?.told(case)));
+    loaded.collect()
 }
 
 /// What is published of the mesh.
@@ -142,8 +156,9 @@ fn section(mesh: &Mesh, known: &mut Known, (tags, found): (&[&str], &Found)) -> 
         storms: Vec::new(),
     };
     for (subject, (campaign, tag)) in campaigns.into_iter().zip(tags).enumerate() {
-        // The first result of a subject is the one without a load.
-        if let Some(case) = found.subjects.iter().position(|of| *of == subject) {
+        // The first result of a subject is the one without a load. A case that cannot run leaves no question open.
+        let case = found.subjects.iter().position(|of| *of == subject);
+        if let Some(case) = case.filter(|case| found.results[*case].status != CaseStatus::Skipped) {
             let probe = campaign
                 .finish(case as u32, tag)
                 .map_err(|error| refused(&error))?;
@@ -156,51 +171,11 @@ fn section(mesh: &Mesh, known: &mut Known, (tags, found): (&[&str], &Found)) -> 
     Ok(section)
 }
 
-/// Pairs that failed and hosts that were lost make a part of a result, and say so where it ends.
-fn tell_failures(found: &mut Found, section: &MeshSection) {
-    for probe in &section.probes {
-        let result = found.results.get_mut(probe.case as usize);
-        let Some(result) = result.filter(|result| result.status == CaseStatus::Ok) else {
-            continue;
-        };
-        if let Some(missing) = missing(probe, section) {
-            set_partial(result, missing);
-        }
-    }
-}
-
-/// What a probe lacks: pairs without a figure, or what a host would have added that was lost after its first ones.
-fn missing(probe: &MeshProbe, section: &MeshSection) -> Option<String> {
-    let mut failed = probe
-        .pairs
-        .iter()
-        .filter_map(|pair| Some((pair, pair.failure()?)));
-    if let Some((first, why)) = failed.next() {
-        let (from, to) = (section.host_name(first.from), section.host_name(first.to));
-        return Some(format!(
-            "{} of {} failed: {from} -> {to}: {why}",
-            1 + failed.count(),
-            counted(probe.pairs.len() as u64, "pair")
-        ));
-    }
-    let lost = (0..)
-        .zip(&section.hosts)
-        .find_map(|(number, host)| Some((number, host.lost.as_ref()?)));
-    lost.map(|(number, why)| format!("{} was lost: {why}", section.host_name(number)))
-}
-
-fn set_partial(result: &mut CaseResult, error: String) {
-    result.status = CaseStatus::Partial;
-    result.error = Some(error);
-    result.remedy =
-        Some("the result has the reason of each pair; measure one alone with `wirespeed run`".to_owned());
-}
-
 /// That nothing is known to be slow is no news where something slow might hide.
 fn untold() -> Failure {
     Failure::with(
         exit::INCONCLUSIVE,
-        "cannot tell whether a host is slow",
+        "cannot tell whether a host or link is slow",
         "measure each pair longer (--duration or -n behind the `--`), on quieter hosts, or more hosts; the result has the reason",
     )
 }

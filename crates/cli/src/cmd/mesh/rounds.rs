@@ -1,11 +1,14 @@
 //! A cycle of a mesh as one run of a case: its rounds, one after the other, each a case whose ranks are the hosts. What fails
 //! costs its own pair, and the others run again without it. It must never judge a figure.
 
+use super::attempts::{Attempts, Broken, Ended};
 use super::figures::{All, Figures, figures, repetition};
+use super::ground::Ground;
 use super::known::Known;
 use super::roster::{Host, Roster, Source};
 use super::shown::Shown;
 use super::storm::Storm;
+use super::turn::{Stage, Turn};
 use crate::errors::Failure;
 use crate::experiment::{Measured, OnSeen, PairSeen, Runner, Seen, Visit};
 use crate::group::{GroupRun, Groups};
@@ -16,24 +19,10 @@ use std::rc::Rc;
 use std::time::Duration;
 use wirespeed_control::StopFlag;
 use wirespeed_mesh::{Campaign, Pair};
+use wirespeed_report::Unusable;
+use wirespeed_schema::Outcome;
 use wirespeed_schema::case::{Case, Role, Stop};
-use wirespeed_schema::order::map_of;
 use wirespeed_schema::plan::PlannedCase;
-
-/// Gives ranks to hosts.
-pub trait Ground<'a> {
-    /// Groups with a rank for each of these hosts, in this order, whose data take `rail`; a host may have several.
-    fn groups(&self, seats: &[usize], rail: Option<&str>) -> Groups<'a>;
-
-    /// The same beside those that measure, whose ranks are others; nothing is told of what happens to them.
-    fn beside(&self, seats: &[usize], rail: Option<&str>) -> Groups<'a>;
-
-    /// Why a host can have no rank any more, where that is known without trying.
-    fn gone(&self, host: usize) -> Option<String>;
-
-    /// Whether ranks that are left when others are lost can measure `case`.
-    fn goes_on(&self, case: &Case) -> bool;
-}
 
 /// Runs the rounds of campaigns, one for each case.
 pub struct Rounds<'a> {
@@ -135,48 +124,45 @@ impl<'a> Rounds<'a> {
         pairs: Vec<Pair>,
         stop: &StopFlag,
         on_seen: OnSeen,
-    ) -> Vec<(Pair, Result<Figures, String>)> {
-        let mut done = Vec::with_capacity(pairs.len());
-        let mut waiting = vec![pairs];
-        while let Some(together) = waiting.pop() {
-            let mut rest = Vec::with_capacity(together.len());
-            for pair in together {
-                match self.lost(pair.from).or_else(|| self.lost(pair.to)) {
-                    Some(reason) => done.push((pair, Err(reason))),
-                    None => rest.push(pair),
-                }
-            }
+    ) -> Vec<Ended> {
+        let mut attempts = Attempts::of(pairs);
+        while let Some(attempt) = attempts.next(|host| self.lost(host)) {
             self.check_ranks(&planned.case);
-            if rest.is_empty() || stop.is_requested() || self.over.is_some() {
+            if attempt.pairs.is_empty() {
+                continue;
+            }
+            if stop.is_requested() || self.over.is_some() {
+                attempts.give_up();
                 continue;
             }
             self.reseat(planned.case.rail.as_deref());
-            let case = self.case_of(&planned.case, &rest);
+            let case = self.case_of(&planned.case, &attempt.pairs);
             let planned = PlannedCase {
                 case,
                 ..planned.clone()
             };
             let mut on_interval = |rank: u32, interval: &_| on_seen(Seen::Interval(rank, interval));
             let run = self.groups.run(&planned, stop, &mut on_interval);
-            match run.failure.as_ref() {
-                None => done.extend(self.measured(&planned.case, &rest, run)),
-                // What an interruption breaks off is no failure.
-                Some(_) if stop.is_requested() => {}
-                Some(failure) => waiting.extend(self.apart(rest, &run, failure, &mut done)),
+            // What an interruption breaks off is no failure.
+            if run.failure.is_some() && stop.is_requested() {
+                attempts.give_up();
+                continue;
+            }
+            let mut found = self.measured(&planned.case, &attempt.pairs, &run.outcomes);
+            match &run.failure {
+                None => attempts.ran(&attempt, found),
+                Some(failure) => {
+                    // Of a run that failed, only wrong data are certain.
+                    found.retain(|(_, found)| found.as_ref().is_err_and(|lack| lack.is_wrong_data));
+                    attempts.failed(attempt, found, &self.broken(&run, failure));
+                }
             }
         }
-        done
+        attempts.ended
     }
 
-    /// What to run again after a failure: without the pairs that failed by themselves; where nobody is named, each pair
-    /// alone.
-    fn apart(
-        &mut self,
-        pairs: Vec<Pair>,
-        run: &GroupRun,
-        failure: &Failure,
-        done: &mut Vec<(Pair, Result<Figures, String>)>,
-    ) -> Vec<Vec<Pair>> {
+    /// Who is to blame for a failure; hosts that are found to be gone are lost.
+    fn broken<'r>(&mut self, run: &'r GroupRun, failure: &'r Failure) -> Broken<'r> {
         let lost_before = self.known.borrow().lost_count();
         let mut blamed: BTreeMap<usize, &str> = BTreeMap::new();
         for rank in &run.blamed {
@@ -193,23 +179,10 @@ impl<'a> Rounds<'a> {
                 self.lose(host, &reason);
             }
         }
-        let found = self.known.borrow().lost_count() > lost_before;
-        let mut rest = Vec::with_capacity(pairs.len());
-        let count = pairs.len();
-        for pair in pairs {
-            match blamed.get(&pair.from).or(blamed.get(&pair.to)) {
-                Some(reason) => done.push((pair, Err((*reason).to_owned()))),
-                None => rest.push(pair),
-            }
-        }
-        match (rest.len(), count) {
-            (0, _) => Vec::new(),
-            (1, 1) if !found => {
-                done.extend(rest.into_iter().map(|pair| (pair, Err(failure.cause.clone()))));
-                Vec::new()
-            }
-            (left, all) if left == all && !found => rest.into_iter().map(|pair| vec![pair]).collect(),
-            _ => vec![rest],
+        Broken {
+            blamed,
+            has_lost: self.known.borrow().lost_count() > lost_before,
+            cause: &failure.cause,
         }
     }
 
@@ -250,30 +223,32 @@ impl<'a> Rounds<'a> {
         pair.clone().with_ranks(ranks)
     }
 
-    /// The figures of each pair of a round that ran well.
-    fn measured(&self, case: &Case, pairs: &[Pair], run: GroupRun) -> Vec<(Pair, Result<Figures, String>)> {
-        let outcomes = run.outcomes.into_iter();
-        let mut by_rank = map_of(outcomes.map(|outcome| (outcome.rank, outcome)));
-        let mut of_host = |host: usize| by_rank.remove(&u32::try_from(self.rank_of(host)?).ok()?);
-        let mut one = |pair: &Pair| match (of_host(pair.from), of_host(pair.to)) {
+    /// The figures of each pair of a round.
+    fn measured(&self, case: &Case, pairs: &[Pair], outcomes: &[Outcome]) -> Vec<Ended> {
+        let mut by_rank: Vec<Option<&Outcome>> = vec![None; self.seats.len()];
+        for outcome in outcomes {
+            if let Some(place) = by_rank.get_mut(outcome.rank as usize) {
+                *place = Some(outcome);
+            }
+        }
+        let of_host = |host: usize| by_rank[self.rank_of(host)?].cloned();
+        let one = |pair: &Pair| match (of_host(pair.from), of_host(pair.to)) {
             (Some(from), Some(to)) => (*pair, figures(case, [from, to])),
-            _ => (*pair, Err("a rank delivered nothing".to_owned())),
+            _ => (*pair, Err("a rank delivered nothing".to_owned().into())),
         };
-        pairs.iter().map(&mut one).collect()
+        pairs.iter().map(one).collect()
     }
 
     /// All rounds of a run; every pair's figures by tag, and the first failure.
     fn rounds(
         &mut self,
-        (visit, looks): (Visit, Option<Vec<Vec<Pair>>>),
+        (visit, turn): (Visit, Turn),
         planned: &PlannedCase,
         stop: &StopFlag,
         on_seen: OnSeen,
     ) -> (All, Option<String>) {
         let subject = visit.subject;
-        let stage = Stage::of(visit, looks.is_some());
-        let cycle = || self.known.borrow().campaigns[subject].all_rounds();
-        let rounds: Vec<Vec<Pair>> = looks.unwrap_or_else(cycle);
+        let Turn { stage, rounds } = turn;
         let Some(until) = self.until((visit, stage), rounds.len()) else {
             return (All::new(), None);
         };
@@ -284,7 +259,7 @@ impl<'a> Rounds<'a> {
         for round in rounds {
             let began = self.known.borrow().now();
             if !self.known.borrow().allowance.has_time(began, subject, until) {
-                self.known.borrow_mut().campaigns[subject].break_off();
+                self.known.borrow_mut().break_off(visit, stage);
                 break;
             }
             let wanted = round.len();
@@ -295,7 +270,7 @@ impl<'a> Rounds<'a> {
             let took = self.known.borrow().now().saturating_sub(began);
             self.known.borrow_mut().allowance.took(subject, took);
             for (pair, measured) in found {
-                let figure = self.keep((pair, subject), stage, &measured, on_seen);
+                let figure = self.keep((visit, stage), pair, &measured, on_seen);
                 if let Err(why) = figure {
                     failed.get_or_insert(why);
                 }
@@ -304,7 +279,7 @@ impl<'a> Rounds<'a> {
                 }
             }
             if !is_whole {
-                self.known.borrow_mut().campaigns[subject].break_off();
+                self.known.borrow_mut().break_off(visit, stage);
                 break;
             }
         }
@@ -349,7 +324,7 @@ impl<'a> Rounds<'a> {
     /// All rounds of a run, in a storm of other ranks.
     fn in_storm(
         &mut self,
-        (visit, number): (Visit, usize),
+        (visit, turn, number): (Visit, Turn, usize),
         planned: &PlannedCase,
         stop: &StopFlag,
         on_seen: OnSeen,
@@ -365,7 +340,7 @@ impl<'a> Rounds<'a> {
             return Err(Failure::failed(cause, "leave that host out of the storm"));
         }
         let groups = self.ground.beside(&seats, planned.case.rail.as_deref());
-        let rounds = || self.rounds((visit, None), planned, stop, on_seen);
+        let rounds = || self.rounds((visit, turn), planned, stop, on_seen);
         let (found, moved) = storm.around(groups, stop, rounds)?;
         self.known.borrow_mut().moved.push((visit.subject, number, moved));
         Ok(found)
@@ -374,13 +349,14 @@ impl<'a> Rounds<'a> {
     /// What a pair was measured at, to all who want to know.
     fn keep(
         &mut self,
-        (pair, subject): (Pair, usize),
-        stage: Stage,
-        measured: &Result<Figures, String>,
+        (visit, stage): (Visit, Stage),
+        pair: Pair,
+        measured: &Result<Figures, Unusable>,
         on_seen: OnSeen,
     ) -> Result<f64, String> {
-        let tag = self.tags[subject];
-        let figure = measured.as_ref().map_err(Clone::clone).and_then(|figures| {
+        let tag = self.tags[visit.subject];
+        let figure = measured.as_ref().map_err(|lack| lack.why.clone());
+        let figure = figure.and_then(|figures| {
             let figure = figures.get(tag).map(|(figure, _)| *figure);
             figure.ok_or_else(|| format!("too few samples for {tag}: measure longer"))
         });
@@ -391,46 +367,25 @@ impl<'a> Rounds<'a> {
             tag,
             measured: figure.clone(),
         }));
-        let campaign = &mut self.known.borrow_mut().campaigns[subject];
-        match stage {
-            Stage::Survey => campaign.survey(pair, figure.clone()),
-            Stage::Look => campaign.look(pair, figure.clone()),
-            Stage::UnderLoad => {}
-        }
+        let wrong = measured.as_ref().err().filter(|lack| lack.is_wrong_data);
+        let wrong = wrong.map(|lack| lack.why.as_str());
+        let mut known = self.known.borrow_mut();
+        known.keep((visit, stage), pair, figure.clone(), wrong);
         figure
-    }
-}
-
-/// What a run is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Survey,
-    Look,
-    /// A mesh under a load is compared with itself, and nobody in it judged.
-    UnderLoad,
-}
-
-impl Stage {
-    fn of(visit: Visit, is_look: bool) -> Stage {
-        match (visit.load, is_look) {
-            (Some(_), _) => Stage::UnderLoad,
-            (None, true) => Stage::Look,
-            (None, false) => Stage::Survey,
-        }
     }
 }
 
 impl Runner for Rounds<'_> {
     fn measure(&mut self, visit: Visit, planned: &PlannedCase, stop: &StopFlag, on_seen: OnSeen) -> Measured {
-        let is_look = self.known.borrow().looks.is_some();
-        if is_look && visit.load.is_some() {
+        let Some(turn) = self.known.borrow_mut().turn(visit) else {
             return Measured::default();
-        }
-        let looks = self.known.borrow_mut().looks.take();
-        let storm = self.storm(visit);
+        };
+        let is_look = turn.stage == Stage::Look;
+        // Where no pair answers, no storm is needed.
+        let storm = self.storm(visit).filter(|_| !turn.rounds.is_empty());
         let found = match storm {
-            None => Ok(self.rounds((visit, looks), planned, stop, on_seen)),
-            Some(number) => self.in_storm((visit, number), planned, stop, on_seen),
+            None => Ok(self.rounds((visit, turn), planned, stop, on_seen)),
+            Some(number) => self.in_storm((visit, turn, number), planned, stop, on_seen),
         };
         let (figures, failed) = match found {
             Ok(found) => found,

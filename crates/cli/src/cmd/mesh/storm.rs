@@ -2,12 +2,11 @@
 //! must never share a rank with what is measured.
 
 use crate::errors::Failure;
-use crate::group::Groups;
+use crate::group::{GroupRun, Groups};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use wirespeed_control::StopFlag;
 use wirespeed_mesh::Pair;
-use wirespeed_schema::Outcome;
 use wirespeed_schema::case::{Case, RankSpec, Stop, TransportOptions};
 use wirespeed_schema::plan::PlannedCase;
 
@@ -94,11 +93,13 @@ impl Storm {
                 )
             };
             let run = run.map_err(|_| failed("its thread failed".to_owned()))?;
-            match (given, lasted, run.failure) {
-                (Some(given), true, _) => Ok((given, self.moved(&run.outcomes))),
-                (_, _, Some(failure)) => Err(failed(failure.cause)),
-                _ => Err(failed("it did not begin in time".to_owned())),
-            }
+            let why = match (given, lasted, self.moved(&run), run.failure) {
+                (Some(given), true, Ok(moved), _) => return Ok((given, moved)),
+                (Some(_), true, Err(why), _) => why,
+                (_, _, _, Some(failure)) => failure.cause,
+                _ => "it did not begin in time".to_owned(),
+            };
+            Err(failed(why))
         })
     }
 
@@ -122,30 +123,33 @@ impl Storm {
             .with_report_interval_ns(SLICE_NS)
     }
 
-    /// What each stream's sender moved.
-    fn moved(&self, outcomes: &[Outcome]) -> Moved {
-        let of = |stream: usize| {
-            let sender = outcomes.iter().find(|outcome| outcome.rank == 2 * stream as u32);
-            let Some(sender) = sender else {
-                return (0.0, Vec::new());
+    /// What each stream's sender moved. An error where a rank broke off by itself, or a sender says nothing: that the storm was
+    /// ended is no failure.
+    fn moved(&self, run: &GroupRun) -> Result<Moved, String> {
+        if let Some(rank) = run.blamed.first() {
+            return Err(rank.reason.clone());
+        }
+        let per_s = |bytes: u64, ns: u64| bytes as f64 * 1e9 / ns.max(1) as f64;
+        let mut moved = Moved::default();
+        for rank in (0..self.streams.len() as u32).map(|stream| 2 * stream) {
+            let Some(sender) = run.outcomes.iter().find(|outcome| outcome.rank == rank) else {
+                let cause = run.failure.as_ref().map(|failure| failure.cause.clone());
+                return Err(cause.unwrap_or_else(|| "a sender delivered nothing".to_owned()));
             };
-            let per_s = |bytes: u64, ns: u64| bytes as f64 * 1e9 / ns.max(1) as f64;
+            moved.rates.push(per_s(sender.sent.bytes, sender.elapsed_ns));
             let slices = sender.intervals.iter();
-            (
-                per_s(sender.sent.bytes, sender.elapsed_ns),
-                slices
-                    .map(|slice| per_s(slice.sent.bytes, slice.duration_ns))
-                    .collect(),
-            )
-        };
-        let (rates, slices) = (0..self.streams.len()).map(of).unzip();
-        Moved { rates, slices }
+            let slices = slices.map(|slice| per_s(slice.sent.bytes, slice.duration_ns));
+            moved.slices.push(slices.collect());
+        }
+        Ok(moved)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::figures::tests::outcome;
     use super::*;
+    use wirespeed_control::Blamed;
     use wirespeed_schema::case::Role;
     use wirespeed_schema::test::{Layout, Stream, Test};
 
@@ -188,11 +192,23 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_delivered_nothing_moved_nothing() {
-        let moved = storm().moved(&[]);
-        assert_eq!(
-            (moved.rates, moved.slices),
-            (vec![0.0, 0.0], vec![Vec::new(), Vec::new()])
-        );
+    fn a_storm_that_lost_a_rank_is_none_and_one_that_was_ended_is() {
+        let ran = |ranks: &[u32], blamed: Vec<Blamed>| GroupRun {
+            outcomes: ranks.iter().copied().map(outcome).collect(),
+            failure: Some(Failure::interrupted("")),
+            blamed,
+            setup_ns: 0,
+            overlapping_sessions: 0,
+        };
+        let moved = storm().moved(&ran(&[0, 2], Vec::new())).unwrap();
+        assert_eq!((moved.rates.len(), moved.slices.len()), (2, 2));
+        assert_eq!(moved.rates, [4096.0, 4096.0]);
+        assert!(storm().moved(&ran(&[0], Vec::new())).is_err());
+        let lost = Blamed {
+            rank: 3,
+            gone: true,
+            reason: "killed".to_owned(),
+        };
+        assert_eq!(storm().moved(&ran(&[0, 2], vec![lost])).unwrap_err(), "killed");
     }
 }

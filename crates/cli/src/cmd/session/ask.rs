@@ -8,7 +8,6 @@ use crate::errors::Failure;
 use crate::file;
 use crate::input;
 use crate::open_loop::{Asked, Rates};
-use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::time::Duration;
 pub use streams::{options, transports};
@@ -58,11 +57,11 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         .map(|r| route(r))
         .collect::<Result<_, _>>()?;
     let mut definition = definition(arguments, path)?;
-    let prepended = arguments
-        .prepend
-        .as_deref()
-        .map(|dir| prepend(&mut definition, dir))
-        .transpose()?;
+    let mut work = work(arguments)?;
+    let prepended = match &arguments.prepend {
+        Some(directory) => Some(prepend(&mut work, directory)?),
+        None => None,
+    };
     if let Some(path) = path {
         path::check(path, &definition)?;
     }
@@ -77,14 +76,7 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
     }
     let streams = streams(arguments, path, &routes, duration)?;
     ask_for_buffers(arguments, &streams, &mut definition);
-    if !arguments.experiment.interference.is_empty()
-        && (path.is_none() || arguments.format == SessionFormat::Classic)
-    {
-        return Err(Failure::usage(
-            "--interference compares streams of messages, in a table of its own",
-            "name a path of messages, and leave --format out",
-        ));
-    }
+    check_interference(arguments, path, &streams)?;
     let engine = engine(arguments)?;
     let coordinator = places::resolve(&Words {
         dc: arguments.dc.clone(),
@@ -101,7 +93,7 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
     Ok(Request {
         ask: Ask {
             definition,
-            work: work(arguments)?,
+            work,
             daemon: path.is_some() && routes.contains(&Route::Daemon),
         },
         coordinator,
@@ -115,6 +107,30 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         streams,
         prepended,
     })
+}
+
+/// A load beside messages needs messages, a table of its own, and ends without a load.
+fn check_interference(
+    arguments: &SessionArgs,
+    path: Option<Path>,
+    streams: &[Streaming],
+) -> Result<(), Failure> {
+    if arguments.experiment.interference.is_empty() {
+        return Ok(());
+    }
+    if path.is_none() || arguments.format == SessionFormat::Classic {
+        return Err(Failure::usage(
+            "--interference compares streams of messages, in a table of its own",
+            "name a path of messages, and leave --format out",
+        ));
+    }
+    if streams.iter().any(|stream| stream.client_sleep_ns > 0) {
+        return Err(Failure::usage(
+            "--interference puts a load beside each end, and --messageSleep gave one end a load",
+            "leave --messageSleep or --interference out",
+        ));
+    }
+    Ok(())
 }
 
 /// At which rates the one stream is offered, where any are.
@@ -269,11 +285,12 @@ fn work(arguments: &SessionArgs) -> Result<Work, Failure> {
             to,
         },
         print_environment: arguments.print_env,
+        prepend: Vec::new(),
     })
 }
 
 /// Put `directory` before the search paths of every computation; what it was put before.
-fn prepend(definition: &mut Definition, directory: &FilePath) -> Result<String, Failure> {
+fn prepend(work: &mut Work, directory: &FilePath) -> Result<String, Failure> {
     let directory = std::path::absolute(directory).map_err(|e| Failure::file("find", directory, &e))?;
     if !directory.is_dir() {
         return Err(Failure::usage(
@@ -282,30 +299,16 @@ fn prepend(definition: &mut Definition, directory: &FilePath) -> Result<String, 
         ));
     }
     let shown = directory.to_string_lossy().into_owned();
-    let before = |variable: &str, first: String| {
-        let rest = std::env::var(variable).unwrap_or_default();
-        (
-            variable.to_owned(),
-            if rest.is_empty() {
-                first
-            } else {
-                format!("{first}:{rest}")
-            },
-        )
-    };
+    let before = |variable: &str, first: String| (variable.to_owned(), first);
     let rez = std::env::var_os("REZ_PACKAGES_PATH").is_some() || std::env::var_os("REZ_USED").is_some();
-    let variables: BTreeMap<String, String> = match rez {
-        true => [before("REZ_PACKAGES_PATH", shown.clone())].into(),
-        false => [
-            before("PATH", format!("{shown}/bin:{shown}")),
+    work.prepend = match rez {
+        true => vec![before("REZ_PACKAGES_PATH", shown.clone())],
+        false => vec![
             before("LD_LIBRARY_PATH", format!("{shown}/lib:{shown}")),
-        ]
-        .into(),
+            before("PATH", format!("{shown}/bin:{shown}")),
+        ],
     };
-    for computation in &mut definition.computations {
-        computation.environment.extend(variables.clone());
-    }
-    let names: Vec<&str> = variables.keys().map(String::as_str).collect();
+    let names: Vec<&str> = work.prepend.iter().map(|(name, _)| name.as_str()).collect();
     Ok(format!("{shown} before {}", names.join(" and ")))
 }
 
@@ -456,6 +459,10 @@ mod tests {
             ),
             (
                 "--benchmarkPath=computation_to_client --messageSleep=x",
+                "messageSleep",
+            ),
+            (
+                "--benchmarkPath=computation_to_client --messageSleep=1ms --interference=cpu",
                 "messageSleep",
             ),
             ("--launch=slurm --on=a", "Slurm"),

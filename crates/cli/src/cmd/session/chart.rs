@@ -5,6 +5,7 @@ use crate::file;
 use std::collections::BTreeMap;
 use std::path::Path;
 use wirespeed_report::charts::{Swept, against_size};
+use wirespeed_report::interference;
 use wirespeed_schema::Run;
 use wirespeed_schema::case::Role;
 use wirespeed_schema::order::InOrder;
@@ -13,7 +14,8 @@ use wirespeed_schema::run::CaseResult;
 /// Draw the sweep of `run` into `path`.
 pub fn write(path: &Path, run: &Run) -> Result<(), Failure> {
     let mut lines: BTreeMap<String, Vec<(u64, &CaseResult)>> = BTreeMap::new();
-    for result in run.cases.iter().filter(|result| !result.metrics.is_empty()) {
+    let cases = interference::undisturbed(run);
+    for result in cases.iter().filter(|result| !result.metrics.is_empty()) {
         let line = lines.entry(label(result)).or_default();
         line.push((result.case.test.size_bytes(), result));
     }

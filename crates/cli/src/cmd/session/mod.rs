@@ -257,7 +257,7 @@ fn section(request: &Request, sessions: Vec<SessionReport>, found: &Found) -> Se
         path: request.path.map(|path| path.name().to_owned()),
         answers: wirespeed_report::curve::answers(&undisturbed),
         bounds: wirespeed_report::curve::bounds(&undisturbed),
-        queues: life::queues(&found.results),
+        queues: life::queues(&found.undisturbed()),
         phases: life::phases(&sessions),
         sessions,
         daemon_cost: daemon_cost(&request.streams, &undisturbed),

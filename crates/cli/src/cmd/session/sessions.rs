@@ -9,7 +9,8 @@ use crate::group::Groups;
 use crate::progress::Progress;
 use crate::stderr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use wirespeed::Registry;
 use wirespeed_control::{RankProgram, StopFlag};
 use wirespeed_schema::case::{GroupKind, Role};
@@ -21,6 +22,9 @@ use wirespeed_session::report::SessionReport;
 
 /// How a computation ended is known this long after its group has failed, also over a launcher's pipes.
 const END_TOLD: Duration = Duration::from_millis(500);
+
+/// How soon a session that is to begin later hears that another has failed.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The sessions of one round; messages are measured in the first.
 pub struct Sessions<'a> {
@@ -70,15 +74,29 @@ impl Sessions<'_> {
     fn begun(&self) -> Result<Vec<Live>, Failure> {
         let (request, arguments, place, stop) = (self.request, self.arguments, &self.place, &self.stop);
         let tell: Tell = Arc::new(stderr::say);
-        let begin = |number: u32| -> Result<Live, Failure> {
-            std::thread::sleep(request.delay_start * number);
-            let live = Live::begin(&request.ask, place, stop, &tell)?;
-            if !arguments.phased_start {
-                live.go()?;
+        let failed = AtomicBool::new(false);
+        let begin = |number: u32| -> Result<Option<Live>, Failure> {
+            let until = Instant::now() + request.delay_start * number;
+            while let left = until.saturating_duration_since(Instant::now())
+                && !left.is_zero()
+            {
+                if failed.load(Ordering::Relaxed) {
+                    return Ok(None);
+                }
+                if !stop.pause(left.min(LOOK)) {
+                    return Err(Failure::interrupted("run again for a whole result"));
+                }
             }
-            Ok(live)
+            let live = Live::begin(&request.ask, place, stop, &tell)
+                .map_err(Failure::from)
+                .and_then(|live| match arguments.phased_start {
+                    true => Ok(live),
+                    false => live.go().map(|()| live).map_err(Failure::from),
+                });
+            failed.fetch_or(live.is_err(), Ordering::Relaxed);
+            live.map(Some)
         };
-        let lives: Vec<Result<Live, Failure>> = match arguments.sessions {
+        let lives: Vec<Result<Option<Live>, Failure>> = match arguments.sessions {
             1 => vec![begin(0)],
             count => std::thread::scope(|scope| {
                 let begin = &begin;
@@ -90,7 +108,9 @@ impl Sessions<'_> {
                     .collect()
             }),
         };
-        let lives: Vec<Live> = lives.into_iter().collect::<Result<_, _>>()?;
+        // All of them, unless one has failed.
+        let lives: Vec<Option<Live>> = lives.into_iter().collect::<Result<_, _>>()?;
+        let lives: Vec<Live> = lives.into_iter().flatten().collect();
         if arguments.phased_start {
             lives.iter().try_for_each(|live| live.go())?;
         }

@@ -48,19 +48,32 @@ impl Session<'_> {
 
     /// The next degree of force on a run that does not end.
     pub(super) fn force_further(&mut self) {
-        match self.active.as_ref().map(|active| active.forced) {
-            Some(Forced::No) => {
+        match self
+            .active
+            .as_ref()
+            .map(|active| (active.forced, active.have_met))
+        {
+            Some((Forced::No, have_met)) => {
                 let limit = format_ns(self.shared.options.limits.duration_ns_max as f64);
+                let (what, remedy) = match have_met {
+                    true => ("the run took", "use --duration, or fewer iterations"),
+                    false => (
+                        "other ranks of the run took",
+                        "run again when the other servers are free",
+                    ),
+                };
                 self.say(&SessionMessage::Stopping(Refusal {
                     code: RefusalCode::Limit,
-                    reason: format!("the run took longer than this server's limit of {limit}"),
-                    remedy: "use --duration, or fewer iterations".into(),
+                    reason: format!("{what} longer than this server's limit of {limit}"),
+                    remedy: remedy.into(),
                 }));
                 self.stop_in_order();
             }
-            Some(Forced::Stopped) => self.cancel(CancelCause::Interrupted, self.shared.options.timing.grace),
-            Some(Forced::Cancelled) => self.kill(),
-            Some(Forced::Killed) | None => {}
+            Some((Forced::Stopped, _)) => {
+                self.cancel(CancelCause::Interrupted, self.shared.options.timing.grace)
+            }
+            Some((Forced::Cancelled, _)) => self.kill(),
+            Some((Forced::Killed, _)) | None => {}
         }
     }
 

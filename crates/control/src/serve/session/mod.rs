@@ -60,6 +60,8 @@ struct Request {
 struct Active {
     run: u64,
     running: BTreeSet<u32>,
+    /// The ranks have met those of other machines. Until then their client may wait for a turn elsewhere.
+    have_met: bool,
     forced: Forced,
     /// When the next degree of force is due.
     until: Duration,
@@ -303,6 +305,7 @@ impl Session<'_> {
         let watch = self.watch.clone();
         let started = watch.aside(Duration::ZERO, || self.start_ranks(&request));
         let now = self.now();
+        self.heart.heard(now);
         if let Err(refusal) = started {
             let text = format!("cannot run {}: {}", request.case.label(), refusal.reason);
             self.log_event(LogEvent::Failed, text);
@@ -316,14 +319,12 @@ impl Session<'_> {
         let text = format!("runs {}", request.case.label());
         self.log_event(LogEvent::Runs(request.case.clone()), text);
         self.shared.slots.run_begins(self.id, planned);
-        let limit = Duration::from_nanos(self.shared.options.limits.duration_ns_max);
         self.active = Some(Active {
             run,
             running: request.ranks.iter().copied().collect(),
+            have_met: false,
             forced: Forced::No,
-            until: now
-                .saturating_add(limit)
-                .saturating_add(self.shared.options.timing.start),
+            until: self.limit_from(now),
         });
         // First, so that the client knows of the run before its ranks speak.
         self.say(&SessionMessage::Started { run });
@@ -353,6 +354,13 @@ impl Session<'_> {
                 },
             );
         }
+    }
+
+    /// When a run, or the wait before it, that begins `now` takes too long.
+    fn limit_from(&self, now: Duration) -> Duration {
+        let options = &self.shared.options;
+        now.saturating_add(Duration::from_nanos(options.limits.duration_ns_max))
+            .saturating_add(options.timing.start)
     }
 
     fn start_ranks(&mut self, request: &Request) -> Result<(), Refusal> {
@@ -385,6 +393,7 @@ impl Session<'_> {
 
     /// Pass on what a client may say to a rank.
     fn pass_on(&mut self, rank: u32, message: &RankMessage) {
+        let until = self.limit_from(self.now());
         let Some(active) = &mut self.active else {
             return;
         };
@@ -397,6 +406,13 @@ impl Session<'_> {
         };
         if run != active.run || !active.running.contains(&rank) {
             return;
+        }
+        let meets = matches!(
+            message,
+            RankMessage::Exchanged { .. } | RankMessage::Released { .. }
+        );
+        if meets && !std::mem::replace(&mut active.have_met, true) && active.forced == Forced::No {
+            active.until = until;
         }
         if matches!(message, RankMessage::Cancel { .. }) && active.forced < Forced::Cancelled {
             active.forced = Forced::Cancelled;

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use wirespeed::transport::ConnectError;
 use wirespeed_schema::case::{Case, RankSpec};
 use wirespeed_schema::circle::CasePart;
 use wirespeed_schema::host::{ClockInfo, Disturbance};
@@ -202,6 +203,21 @@ fn messages_of_another_run_change_nothing() {
 }
 
 #[test]
+fn too_little_memory_has_a_remedy_of_its_own() {
+    let connect = ConnectError::Memory {
+        what: "a window",
+        bytes: 1 << 40,
+    };
+    let class = crate::agent::classify(&connect.into(), false);
+    let mut group = machine(1);
+    group.message(at(0), 0, failed(class));
+    let failure = group.finish().1.unwrap();
+    let remedy = failure.remedy.unwrap();
+    assert!(failure.class == FailureClass::Memory && remedy.contains("smaller messages"));
+    assert_eq!(crate::exit_code(class), 1);
+}
+
+#[test]
 fn a_slice_of_time_is_handed_on() {
     let mut group = machine(2);
     let (run, interval) = (RUN, interval());
@@ -211,6 +227,30 @@ fn a_slice_of_time_is_handed_on() {
     };
     group.message(at(0), 1, message);
     assert_eq!(group.take_actions(), [Action::Interval { rank: 1, interval }]);
+}
+
+#[test]
+fn an_outcome_that_comes_slowly_is_waited_for_within_bounds() {
+    let timing = Timing::default();
+    let mut group = machine(1);
+    group.part(at(0));
+    assert_eq!(group.next_deadline(), None, "nobody is to end");
+    group.cancel(at(0), CancelCause::Interrupted);
+    let (mut now, last) = (at(0), timing.grace * PATIENCE);
+    while group.next_deadline() < Some(last) {
+        now += timing.grace / 2;
+        group.part(now);
+        group.tick(now);
+        assert!(!group.is_over() && group.next_deadline() > Some(now));
+    }
+    group.part(last - at(1));
+    assert_eq!(group.next_deadline(), Some(last));
+    // Whoever asks again waits no longer than for one that sends nothing.
+    let now = last - timing.grace - at(500);
+    group.stop(now);
+    assert_eq!(group.next_deadline(), Some(now + timing.grace));
+    group.tick(now + timing.grace);
+    assert!(group.is_over());
 }
 
 #[test]

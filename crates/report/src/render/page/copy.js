@@ -36,7 +36,9 @@
   const factors = {p: 1e-12, n: 1e-9, '\u00b5': 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, Ki: 1024, Mi: 2 ** 20, Gi: 2 ** 30};
   const figure = text => {
     const [, number, prefix] = /^\[?(-?[\d.,]+(?:e-?\d+)?) ?([KMG]i|[pn\u00b5mkMGT](?=[a-zA-Z](?!g)))?/.exec(text) ?? [];
-    return number ? Number(number.replaceAll(',', '')) * (factors[prefix] ?? 1) : undefined;
+    // An address is no number.
+    const value = Number((number ?? '-').replaceAll(',', '')) * (factors[prefix] ?? 1);
+    return value === value ? value : undefined;
   };
   const order = (a, b) => {
     if (a === '' || b === '') return (a === '') - (b === '');

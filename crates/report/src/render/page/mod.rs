@@ -184,7 +184,7 @@ impl Html {
                 }
             }
             if subject.parts.is_empty() {
-                self.element("p", "", "This result has no cases.");
+                self.element("p", "", "Nothing was measured.");
             }
         }
     }
@@ -282,7 +282,7 @@ impl Html {
         for (number, (subject, values)) in view.subjects.iter().zip(values).enumerate() {
             self.named(view, subject);
             if values.csv.is_empty() {
-                self.element("p", "", "This result has no cases.");
+                self.element("p", "", "Nothing was measured.");
                 continue;
             }
             let id = format!("data-{number}");

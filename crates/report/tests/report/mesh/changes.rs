@@ -105,6 +105,89 @@ fn too_few_repetitions_are_no_verdict_and_say_how_many_it_takes() {
     }
 }
 
+/// A healthy mesh whose section is changed.
+fn with(change: impl Fn(&mut MeshSection)) -> Run {
+    let made = Made {
+        cycles: 12,
+        ..Made::of(16)
+    };
+    let mut section = made.section();
+    change(&mut section);
+    document(section, vec![made.case()])
+}
+
+#[test]
+fn a_link_that_died_and_a_host_that_was_lost_are_told() {
+    let a = with(|section| {
+        section.probes[0]
+            .pairs
+            .retain(|pair| (pair.from, pair.to) != (3, 4))
+    });
+    let b = with(|section| {
+        for pair in &mut section.probes[0].pairs {
+            // What A was not to measure is no loss, and what fails with a host is told as that host's.
+            if [(1, 2), (2, 1), (3, 4)].contains(&(pair.from, pair.to)) || pair.to == 9 {
+                pair.values.clear();
+                pair.failed = Some("no answer".to_owned());
+            }
+        }
+        section.hosts[9].lost = Some("killed".to_owned());
+    });
+    let gone = [
+        "host node9 (lost in B)",
+        "link node1 -> node2 (failed in B)",
+        "link node2 -> node1 (failed in B)",
+    ];
+    let comparison = compared(&a, &b);
+    assert_eq!(
+        (comparison.only_a.as_slice(), comparison.only_b.len()),
+        (gone.map(str::to_owned).as_slice(), 0)
+    );
+    let told = format!("only in A, not compared: {}", gone.join(", "));
+    assert!(shown(&comparison).contains(&told), "{}", shown(&comparison));
+    let back = compared(&b, &a);
+    assert_eq!(
+        (back.only_a.len(), back.only_b.as_slice()),
+        (0, gone.map(|name| name.replace("in B", "in A")).as_slice())
+    );
+    // Lost on both sides is no difference.
+    let same = compared(&b, &b);
+    assert_eq!(same.only_a.len() + same.only_b.len(), 0);
+}
+
+#[test]
+fn a_verdict_of_both_directions_meets_that_of_one_and_a_link_itself_in_whatever_order() {
+    let judged = |culprits: [MeshCulprit; 2], backwards: bool| {
+        with(|section| {
+            let verdicts = culprits.map(|culprit| MeshVerdict {
+                culprit,
+                ..Made::of(16).verdict(0, 0.5)
+            });
+            section.probes[0].verdicts = verdicts.to_vec();
+            if backwards {
+                section.hosts.reverse();
+            }
+        })
+    };
+    let host = |host, side| MeshCulprit::Host { host, side };
+    let link = |from, to, both| MeshCulprit::Link { from, to, both };
+    let a = judged([host(1, MeshSide::Sends), link(3, 4, true)], false);
+    // Of hosts in another order, the same link from its other end.
+    let b = judged([host(14, MeshSide::Both), link(11, 12, true)], true);
+    let change = compared(&a, &b).mesh.unwrap();
+    let told = |a: bool, b: bool| -> Vec<&str> {
+        let found = change.judged.iter();
+        let found = found.filter(|one| (one.a.is_some(), one.b.is_some()) == (a, b));
+        found.map(|one| one.name.as_str()).collect()
+    };
+    assert_eq!(
+        told(true, true),
+        ["node1 sends", "node3 -> node4", "node4 -> node3"]
+    );
+    assert_eq!(told(false, true), ["node1 receives"]);
+    assert_eq!(told(true, false), Vec::<&str>::new());
+}
+
 #[test]
 fn hosts_are_matched_by_name_and_those_of_one_side_are_named() {
     let a = healthy(12);

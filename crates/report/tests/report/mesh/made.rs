@@ -93,7 +93,7 @@ impl Made {
                     .map(finite)
                     .collect(),
                 survey_count: self.cycles,
-                failed: None,
+                ..MeshPair::default()
             })
             .collect();
         let measured = if self.cycles > 0 { pairs.len() as u64 } else { 0 };

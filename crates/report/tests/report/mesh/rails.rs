@@ -5,6 +5,7 @@ use wirespeed_report::Input;
 use wirespeed_report::compare::{Question, compare};
 use wirespeed_report::render::{CsvRows, csv};
 use wirespeed_report::view::View;
+use wirespeed_schema::mesh::*;
 use wirespeed_schema::run::Run;
 
 /// Rails `a` and `b`; node7 is slow on `b`, and on `a` where that is asked for.
@@ -41,6 +42,45 @@ fn a_host_that_is_slow_on_one_rail_is_said_to_be() {
         both.matches("node7 receives").count() == 2 && !both.contains("only"),
         "{both}"
     );
+}
+
+/// The link from node1 to node2 is slow on `b`, in both directions where that is asked for; `a` is changed.
+fn slow_link(both: bool, change: impl Fn(&mut MeshProbe)) -> String {
+    let made = Made::of(16);
+    let mut section = made.section();
+    let mut slow = MeshProbe {
+        case: 1,
+        ..section.probes[0].clone()
+    };
+    slow.verdicts.push(MeshVerdict {
+        culprit: MeshCulprit::Link { from: 1, to: 2, both },
+        ..made.verdict(0, 0.5)
+    });
+    change(&mut section.probes[0]);
+    section.probes.push(slow);
+    let case = |rail: &str| made.case().with_rail(Some(rail.to_owned()));
+    answer(&document(section, vec![case("a"), case("b")])).join("\n")
+}
+
+#[test]
+fn a_link_is_slow_on_one_rail_only_where_it_was_found_well_on_the_other() {
+    let dead = |from, to| {
+        move |probe: &mut MeshProbe| {
+            let is_it = |pair: &&mut MeshPair| (pair.from, pair.to) == (from, to);
+            let pair = probe.pairs.iter_mut().find(is_it).unwrap();
+            pair.values.clear();
+            pair.failed = Some("no answer".to_owned());
+        }
+    };
+    let noisy = |probe: &mut MeshProbe| probe.detectable_link_ratio = None;
+    let said = "on this rail only";
+    for both in [false, true] {
+        assert!(slow_link(both, |_| {}).contains(said), "both {both}");
+        assert!(!slow_link(both, dead(1, 2)).contains(said), "both {both}");
+        assert!(!slow_link(both, noisy).contains(said), "both {both}");
+        // The other direction is asked for where it is slow, too.
+        assert_eq!(slow_link(both, dead(2, 1)).contains(said), !both);
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use wirespeed_report::audit::violations;
 use wirespeed_report::explain::explain;
 use wirespeed_report::mesh::{drained, good};
 use wirespeed_report::render::{CsvRows, Style, csv, markdown};
-use wirespeed_report::view::View;
+use wirespeed_report::view::{Part, View};
 use wirespeed_schema::mesh::*;
 use wirespeed_schema::run::Run;
 
@@ -353,6 +353,102 @@ fn csv_has_a_row_a_pair_that_stands_alone() {
         "size_bytes=65536;layout=bcopy;window_msgs=64"
     );
     assert_eq!([field(479, "tag"), field(479, "test")], ["rtt_p50_ns", "am_lat"]);
+}
+
+#[test]
+fn csv_says_what_failed_beside_figures_and_has_all_ratios_of_performances() {
+    let made = Made {
+        latency: true,
+        ..Made::of(16).slow(7, 0.5)
+    };
+    let mut section = made.section();
+    let pair = &mut section.probes[0].pairs[0];
+    (pair.failed_count, pair.unsettled) = (2, true);
+    pair.wrong_data = Some("byte 3 is 0".to_owned());
+    let text = csv(&document(section, vec![made.case()]), CsvRows::Cases).unwrap();
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let rows: Vec<::csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let fields = |row: &::csv::StringRecord, names: [&str; 3]| {
+        names.map(|name| row[header.iter().position(|column| column == name).unwrap()].to_owned())
+    };
+    let beside = ["failed_count", "wrong_data", "unsettled"];
+    assert_eq!(fields(&rows[0], beside), ["2", "byte 3 is 0", "true"]);
+    assert_eq!(fields(&rows[1], beside), ["0", "", "false"]);
+    // A latency of twice the median is half the performance, of the pair as of its host.
+    for row in &rows {
+        let [to, of_pair, of_host] = fields(row, ["to", "of_median_ratio", "to_receives_ratio"]);
+        let usual = if to == "node7" { 0.5 } else { 1.0 };
+        for ratio in [of_pair, of_host] {
+            let ratio: f64 = ratio.parse().unwrap();
+            assert!((0.85..1.15).contains(&(ratio / usual)), "{to} at {ratio}");
+        }
+    }
+}
+
+/// A host is slow in bandwidth, which says that no other is; latency is too noisy to say anything.
+#[test]
+fn each_probe_says_where_hosts_stand_in_it_and_lists_say_the_worst() {
+    let (rates, trips) = (
+        Made::of(48).slow(3, 0.5),
+        Made {
+            latency: true,
+            ..Made::of(48)
+        },
+    );
+    let mut section = rates.section();
+    let noisy = MeshProbe {
+        case: 1,
+        detectable_host_ratio: Some(finite(0.4)),
+        ..trips.section().probes.remove(0)
+    };
+    section.probes.push(noisy);
+    assert_eq!(
+        (drained(&section), good(&section)),
+        (vec!["node3".to_owned()], Vec::new())
+    );
+    let run = document(section, vec![rates.case(), trips.case()]);
+    let inputs = [Input {
+        name: "run",
+        run: &run,
+    }];
+    let parts = View::of(&inputs)
+        .subjects
+        .into_iter()
+        .flat_map(|subject| subject.parts);
+    let words: Vec<Vec<String>> = parts
+        .filter_map(|part| match part {
+            Part::Table(table) if table.title.starts_with("Hosts, the slowest first") => Some(table),
+            _ => None,
+        })
+        .map(|table| {
+            table
+                .rows
+                .iter()
+                .filter_map(|row| row.cells.last().cloned())
+                .collect()
+        })
+        .collect();
+    let [of_rates, of_trips] = words.as_slice() else {
+        panic!("{words:?}");
+    };
+    assert_eq!(
+        (of_rates[0].as_str(), of_rates[1..].concat().as_str()),
+        ("slow", "")
+    );
+    assert!(of_trips.iter().all(|word| word == "not known"), "{of_trips:?}");
+    // A page holds a row a host of so many.
+    let page = page(&inputs, "test");
+    let rows = page.split("Every host as CSV").last().unwrap();
+    let rows = rows.split("</pre>").next().unwrap().lines();
+    let rows: Vec<&str> = rows.filter(|row| row.contains(",node")).collect();
+    let count = |tag: &str, host: &str, standing: &str| {
+        let is = |row: &&&str| row.contains(tag) && row.contains(host) && row.trim_end().ends_with(standing);
+        rows.iter().filter(is).count()
+    };
+    assert_eq!(count("bandwidth_bytes_per_s", ",node3,", ",slow"), 1, "{rows:#?}");
+    assert_eq!(count("bandwidth_bytes_per_s", ",node", ",good"), 47);
+    assert_eq!(count("rtt_p50_ns", ",node", ",not known"), 48);
 }
 
 #[test]

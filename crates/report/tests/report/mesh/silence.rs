@@ -78,8 +78,17 @@ fn noise_that_hides_a_slow_host_is_no_evidence_of_health() {
 
 #[test]
 fn a_host_that_its_figures_show_slow_and_no_verdict_names_is_not_well() {
-    let (_, section, said) = changed(&Made::of(16), |section| {
+    let doubtful = |section: &mut MeshSection| {
         section.probes[0].effects[3].receives_ratio = Some(finite(0.52));
+    };
+    let (_, _, said) = changed(&Made::of(16), doubtful);
+    assert!(
+        said[0].contains("at 0.52 of the median, which was not checked;"),
+        "{said:?}"
+    );
+    let (_, section, said) = changed(&Made::of(16), |section| {
+        doubtful(section);
+        section.probes[0].looks_count = 2;
     });
     assert!(
         said[0].starts_with(
@@ -89,6 +98,45 @@ fn a_host_that_its_figures_show_slow_and_no_verdict_names_is_not_well() {
     );
     assert!(is_open(&section) && !good(&section).contains(&"node3".to_owned()));
     assert_eq!(good(&section).len(), 15);
+}
+
+#[test]
+fn a_link_that_its_checks_could_not_settle_leaves_the_answer_open() {
+    let unsettled = |section: &mut MeshSection| {
+        let pair = &mut section.probes[0].pairs[0];
+        pair.unsettled = true;
+        pair.values.push(pair.values[0]);
+    };
+    let (_, section, said) = changed(&Made::of(16), unsettled);
+    let why = "it seemed so, and its checks neither confirmed nor cleared that; the median pair moves";
+    assert!(
+        said[0].starts_with(&format!("Cannot tell whether node0 -> node1 is slow: {why}")),
+        "{said:?}"
+    );
+    assert!(
+        is_open(&section) && good(&section).len() == 16,
+        "a link is no host"
+    );
+    let (_, _, said) = changed(&Made::of(16).slow(2, 0.5), unsettled);
+    assert!(
+        said[1].starts_with("Cannot tell whether node0 -> node1 is slow"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_link_that_could_not_be_checked_is_not_said_to_have_been() {
+    let first = |complete: bool| {
+        let (_, _, said) = changed(&Made::of(16), |section| {
+            section.probes[0].pairs[0].unsettled = true;
+            section.probes[0].complete = complete;
+        });
+        said.into_iter().next().unwrap()
+    };
+    let why = "slow: it seemed so and could not be checked, since pairs that this takes do not answer;";
+    assert!(first(true).contains(why), "{}", first(true));
+    // Of a part, nobody knows whether it could have been.
+    assert!(!first(false).contains("do not answer"), "{}", first(false));
 }
 
 #[test]
@@ -136,21 +184,21 @@ fn links_are_well_only_where_they_would_have_been_named() {
 }
 
 #[test]
-fn a_pair_that_has_a_figure_is_nowhere_a_failed_one() {
+fn a_pair_that_has_a_figure_is_no_failed_one_and_what_failed_of_it_is_told() {
     let (run, _, said) = changed(&Made::of(4), |section| {
         let probe = &mut section.probes[0];
         probe.pairs[0].failed = Some("gone since".to_owned());
-        probe.failed_count = 1;
+        probe.pairs[0].failed_count = 2;
+        probe.failed_count = 2;
     });
-    let shown = [
-        said.join("\n"),
-        screen(&run, &Style::PLAIN),
-        csv(&run, CsvRows::Cases).unwrap(),
-    ];
+    let told = "2 measurements of pairs with other figures failed: gone since.";
+    assert!(said.contains(&told.to_owned()), "{said:?}");
+    let shown = [screen(&run, &Style::PLAIN), csv(&run, CsvRows::Cases).unwrap()];
     for text in shown {
-        assert!(
-            !text.contains("gone since") && !text.contains("failed:"),
-            "{text}"
+        assert!(!text.contains("pair failed:"), "{text}");
+        assert_eq!(
+            text.matches("gone since").count(),
+            text.matches("other figures").count()
         );
     }
 }

@@ -218,6 +218,7 @@ impl Went {
         meter.start(armed);
         let measured = measure(meter, body, self.op_ticks);
         let wall_ticks = meter.stop();
+        meter.counted_to_the_end(body.tally());
         let closed = measured.and_then(|()| body.close(Phase::Measured));
         meter.tally = body.tally();
         self.elapsed_ticks = body.elapsed_ticks().unwrap_or(wall_ticks);

@@ -19,6 +19,8 @@ struct Noted {
     operation: Duration,
     /// The thread works for so long before the measured phase.
     works: Duration,
+    /// Messages that come while the measured phase is closed.
+    late: u64,
 }
 
 impl Body for Noted {
@@ -49,6 +51,7 @@ impl Body for Noted {
 
     fn close(&mut self, phase: Phase) -> Result<(), LinkError> {
         let done = self.done;
+        self.late = if phase == Phase::Measured { 3 } else { 0 };
         self.log.borrow_mut().push(format!("close {phase:?} {done}"));
         Ok(())
     }
@@ -68,6 +71,7 @@ impl Body for Noted {
     fn tally(&self) -> Tally {
         let mut tally = Tally::default();
         tally.sent.messages = self.done;
+        tally.received.messages = self.done + self.late;
         tally
     }
 
@@ -88,6 +92,7 @@ fn drive_noted(
 ) -> (Finished, Vec<String>) {
     let mut case = case(pingpong(), measured);
     (case.warmup_iterations, case.warmup_ns_max) = (warm_up, u64::MAX);
+    case.report_interval_ns = 1_000_000_000;
     case.ranks.truncate(1);
     case.ranks[0].peer = Some(0);
     let bootstrap = ThreadBootstrap::group(1).remove(0);
@@ -102,9 +107,22 @@ fn drive_noted(
         fails_in,
         operation,
         works,
+        late: 0,
     };
     let finished = drive(&rank, meter, Box::new(body));
     (finished, log.take())
+}
+
+#[test]
+fn what_comes_after_the_end_counts_and_is_in_no_interval() {
+    let (finished, _) = driven(None);
+    let measured = finished.measured;
+    assert_eq!(measured.tally.received.messages, 1003);
+    let within = measured
+        .intervals
+        .iter()
+        .map(|interval| interval.received.messages);
+    assert_eq!(within.sum::<u64>(), 1000);
 }
 
 #[test]

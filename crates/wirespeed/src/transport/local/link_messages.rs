@@ -6,15 +6,13 @@ use super::meet::{self, Medium};
 use super::options::LocalOptions;
 use crate::sync::Doorbell;
 use crate::sync::ring::{Consumer, Producer, RingError, RingMemory};
-use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, batch_max};
 use crate::transport::waiter::Waiter;
 use crate::transport::{Connect, ConnectError, MessageRunner, Room};
 use std::sync::Arc;
 use std::time::Duration;
 use wirespeed_schema::case::IdlePolicy;
 
-/// Messages of one peer handled by one poll.
-const BATCH: usize = 64;
 /// A sleeper looks at the cancel flag so often even if nobody wakes it.
 const SLEEP_MAX: Duration = Duration::from_millis(50);
 /// Messages since the last empty poll from which on a stream is taken for granted.
@@ -71,6 +69,7 @@ fn connect<M: Medium, const BLOCK: bool>(
         peers,
         bell,
         waiter: ctx.waiter(),
+        batch: batch_max(ctx.needs.message_bytes),
         burst: 0,
         pauses_max: (ctx.needs.window_msgs / WINDOW_PER_PAUSE).min(PAUSES_MAX) as usize,
         spin: options.spin,
@@ -91,6 +90,8 @@ pub struct RingPort<const BLOCK: bool> {
     /// This rank's bell.
     bell: Arc<Doorbell>,
     waiter: Waiter,
+    /// Messages of one peer handled by one poll.
+    batch: usize,
     /// Messages handled since the last empty poll.
     burst: usize,
     pauses_max: usize,
@@ -121,7 +122,7 @@ impl<const BLOCK: bool> RingPort<BLOCK> {
     fn poll_all<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         let mut handled = 0;
         for (slot, peer) in self.peers.iter_mut().enumerate() {
-            let mut left = BATCH;
+            let mut left = self.batch;
             while left > 0
                 && peer
                     .from
@@ -129,7 +130,7 @@ impl<const BLOCK: bool> RingPort<BLOCK> {
             {
                 left -= 1;
             }
-            handled += BATCH - left;
+            handled += self.batch - left;
         }
         Ok(handled)
     }

@@ -24,14 +24,21 @@ pub fn open_one_sided<M: Medium, R: OneSidedRunner>(
         bytes: buffer_bytes as u64,
     })?;
     let regions: Vec<_> = met.peers.iter().map(|peer| peer.segment.region()).collect();
-    let staging_bytes = regions.iter().map(SharedBytes::len).max().unwrap_or(0);
+    let region_bytes = ctx.needs.region_bytes;
+    // Operations go wherever this rank's layout says.
+    if let Some(slot) = regions.iter().position(|region| region.len() != region_bytes) {
+        return Err(ConnectError::BadPeer {
+            rank: ctx.peers[slot],
+            what: format!("its region has {} bytes, not {region_bytes}", regions[slot].len()),
+        });
+    }
     facts.insert("one_sided".into(), "loads, stores and atomics of the CPU".into());
     facts.insert("wait".into(), "poll".into());
     Ok(runner.run(RegionPort {
         own: met.own.region(),
         regions,
         local,
-        staging: vec![0; staging_bytes],
+        staging: vec![0; region_bytes],
         fetched: vec![0; ctx.needs.fetch_slots],
         completed: 0,
         waiter: ctx.waiter(),

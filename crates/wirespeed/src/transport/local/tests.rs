@@ -302,6 +302,41 @@ impl MessageRunner for Never {
     }
 }
 
+/// Sends itself long messages, and counts those of one look.
+struct OneLook;
+
+impl OnMessage for OneLook {
+    fn message(&mut self, _: usize, _: u64, _: &[u8]) {}
+}
+
+impl MessageRunner for OneLook {
+    type Output = usize;
+
+    fn run<P: MessagePort>(mut self, mut port: P) -> usize {
+        let payload = vec![0; (1 << 20) + 1];
+        let sent = (0..40).take_while(|number| port.send_short(0, *number, &payload) == Ok(Post::Done));
+        assert_eq!(sent.count(), 40);
+        port.poll(&mut self).unwrap()
+    }
+}
+
+#[test]
+fn a_look_hands_out_no_more_long_messages_than_a_relay_holds() {
+    group(1, |mut ctx| {
+        ctx.needs = Needs::of_messages((1 << 20) + 1, 0);
+        let handled = Inproc::open_messages(&ctx, &[("ring", "64M")], OneLook);
+        assert_eq!(handled.unwrap(), 16);
+    });
+}
+
+impl OneSidedRunner for Never {
+    type Output = ();
+
+    fn run<P: OneSidedPort>(self, _: P) {
+        panic!("opened");
+    }
+}
+
 #[test]
 fn what_cannot_be_had_is_refused_without_a_crash() {
     group(1, |mut ctx| {
@@ -312,19 +347,25 @@ fn what_cannot_be_had_is_refused_without_a_crash() {
         ctx.peers = &[0, 0];
         assert!(Inproc::open_messages(&ctx, &[], Never).is_err());
     });
-    struct NeverOneSided;
-    impl OneSidedRunner for NeverOneSided {
-        type Output = ();
-        fn run<P: OneSidedPort>(self, _: P) {
-            panic!("opened");
-        }
-    }
     group(1, |mut ctx| {
         ctx.needs.region_bytes = 1 << 46;
-        let refused = <Shm as OneSided>::open(&ctx, &options::<Shm>(&[]), NeverOneSided);
+        let refused = <Shm as OneSided>::open(&ctx, &options::<Shm>(&[]), Never);
         assert!(matches!(refused, Err(ConnectError::Memory { .. })), "{refused:?}");
-        let refused = <Inproc as OneSided>::open(&ctx, &options::<Inproc>(&[]), NeverOneSided);
+        let refused = <Inproc as OneSided>::open(&ctx, &options::<Inproc>(&[]), Never);
         assert!(matches!(refused, Err(ConnectError::Memory { .. })), "{refused:?}");
+    });
+}
+
+#[test]
+fn a_region_of_another_size_is_refused() {
+    group(2, |mut ctx| {
+        let me = ctx.bootstrap.rank();
+        ctx.needs.region_bytes += 64 * me as usize;
+        let refused = <Inproc as OneSided>::open(&ctx, &options::<Inproc>(&[]), Never);
+        assert!(
+            matches!(refused, Err(ConnectError::BadPeer { rank, .. }) if rank == 1 - me),
+            "{refused:?}"
+        );
     });
 }
 

@@ -57,16 +57,16 @@ impl Inbox {
         peer: usize,
         on: &mut H,
     ) -> Result<usize, LinkError> {
-        let filled = self.filled + count;
-        self.filled = filled;
+        let mut filled = self.filled + count;
         let (mut at, mut handled) = (0, 0);
         let mut result = Ok(());
         while let Some(head) = self.buf[at..filled].first_chunk::<HEADER_BYTES>() {
             let head = match frame::decode(head, self.message_bytes_max) {
                 Ok(head) => head,
                 Err(error) => {
-                    // What was handed out must still leave the buffer, or it would come again.
-                    result = Err(error);
+                    // What was handed out must still leave the buffer, or it would come again. The bad header stays: whoever
+                    // goes on finds it again.
+                    (result, filled) = (Err(error), at + HEADER_BYTES);
                     break;
                 }
             };
@@ -78,11 +78,9 @@ impl Inbox {
             handled += 1;
             at += self.last_frame;
         }
-        if at != 0 {
-            self.filled = filled - at;
-            if self.filled != 0 {
-                self.buf.copy_within(at..filled, 0);
-            }
+        self.filled = filled - at;
+        if at != 0 && self.filled != 0 {
+            self.buf.copy_within(at..filled, 0);
         }
         self.end = if self.last_frame >= LONG_FRAME_BYTES {
             self.last_frame + HEADER_BYTES
@@ -155,6 +153,10 @@ mod tests {
             let mut inbox = Inbox::new(100).unwrap();
             if wire.len() >= HEADER_BYTES {
                 prop_assert!(feed(&mut inbox, &wire, &[64]).is_err());
+                for _ in 0..3 {
+                    let more = inbox.space().len();
+                    prop_assert!(inbox.arrived(more, 0, &mut Got::default()).is_err());
+                }
             }
         }
     }

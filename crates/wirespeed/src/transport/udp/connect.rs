@@ -40,6 +40,8 @@ pub struct Ends {
     pub rank: u16,
     /// Datagrams dropped because they were not from a peer.
     pub stray_datagrams: u64,
+    /// Datagrams above the path MTU are cut.
+    pub may_fragment: bool,
     slot_of_rank: Vec<Option<u16>>,
     facts: Facts,
 }
@@ -87,6 +89,7 @@ impl Ends {
             tag: wire::tag_of(&token),
             rank: rank as u16,
             stray_datagrams: 0,
+            may_fragment: options.df != DontFragment::On,
             slot_of_rank,
             facts: Facts::new(),
         };
@@ -319,11 +322,12 @@ fn path_mtu(like: &Socket, peer: SocketAddr) -> Result<u32, ConnectError> {
 mod tests {
     use super::super::wire::Kind;
     use super::*;
+    use crate::transport::port::LinkError;
+    use rustix::io::Errno;
 
-    #[test]
-    fn only_the_right_tag_rank_and_address_pass() {
+    fn ends() -> Ends {
         let address: SocketAddr = "127.0.0.1:1000".parse().unwrap();
-        let ends = Ends {
+        Ends {
             socket: Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP)).unwrap(),
             peers: vec![Peer {
                 address,
@@ -333,9 +337,16 @@ mod tests {
             tag: 42,
             rank: 0,
             stray_datagrams: 0,
+            may_fragment: true,
             slot_of_rank: vec![None, None, Some(0)],
             facts: Facts::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn only_the_right_tag_rank_and_address_pass() {
+        let ends = ends();
+        let address = ends.peers[0].address;
         let head = |rank, tag| Head {
             kind: Kind::Data,
             rank,
@@ -348,6 +359,19 @@ mod tests {
         assert_eq!(ends.slot(&head(1, 42), address), None, "a rank that is no peer");
         assert_eq!(ends.slot(&head(9, 42), address), None, "no such rank");
         assert_eq!(ends.slot(&head(2, 42), elsewhere), None);
+    }
+
+    #[test]
+    fn a_report_of_a_smaller_mtu_ends_only_what_may_not_be_cut() {
+        let mut ends = ends();
+        assert_eq!(ends.refused("recvmsg", Errno::MSGSIZE), Ok(()));
+        assert_eq!(
+            ends.refused("recvmsg", Errno::CONNREFUSED),
+            Err(LinkError::Closed)
+        );
+        ends.may_fragment = false;
+        let error = ends.refused("sendmsg", Errno::MSGSIZE).unwrap_err();
+        assert!(error.to_string().contains("use df=off or a smaller size"));
     }
 
     #[test]

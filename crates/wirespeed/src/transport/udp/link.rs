@@ -33,17 +33,22 @@ pub(super) fn datagram_bytes(message_bytes: usize) -> usize {
     HEADER_BYTES + message_bytes.max(PAYLOAD_BYTES_MIN)
 }
 
-/// What an error of a socket call means for the port.
-#[cold]
-pub(super) fn link_error(op: &'static str, error: Errno) -> LinkError {
-    match error {
-        // The peer's machine says that nobody listens there any more.
-        Errno::CONNREFUSED => LinkError::Closed,
-        other => LinkError::from_errno(op, other.raw_os_error()),
-    }
-}
-
 impl Ends {
+    /// What an error of a socket call means for the port: nothing moved, or why it ends.
+    #[cold]
+    pub(super) fn refused(&self, op: &'static str, error: Errno) -> Result<(), LinkError> {
+        match error {
+            // The peer's machine says that nobody listens there any more.
+            Errno::CONNREFUSED => Err(LinkError::Closed),
+            // No message is above the limit of datagrams: a router told of an earlier one, and the kernel cuts the next.
+            Errno::MSGSIZE if self.may_fragment => Ok(()),
+            Errno::MSGSIZE => Err(LinkError::Unsupported(
+                "messages that do not fit the path MTU unfragmented; use df=off or a smaller size",
+            )),
+            other => Err(LinkError::from_errno(op, other.raw_os_error())),
+        }
+    }
+
     /// What `datagram` is: the slot and header of a message, or nothing for the engine.
     #[inline(always)]
     pub(super) fn message(&mut self, datagram: &[u8], from: Option<SocketAddr>) -> Option<(usize, u64)> {
@@ -98,7 +103,7 @@ impl UdpPort {
         let (len, from) = if self.ends.is_connected() {
             match rustix::net::recv(&self.ends.socket, &mut self.incoming[..], flags) {
                 Ok((_, len)) => (len, None),
-                Err(error) => return nothing(error),
+                Err(error) => return nothing(&self.ends, error),
             }
         } else {
             match rustix::net::recvfrom(&self.ends.socket, &mut self.incoming[..], flags) {
@@ -106,7 +111,7 @@ impl UdpPort {
                     Some(from) => (len, Some(from)),
                     None => return self.stray(),
                 },
-                Err(error) => return nothing(error),
+                Err(error) => return nothing(&self.ends, error),
             }
         };
         let Some(datagram) = self.incoming.get(..len) else {
@@ -150,17 +155,17 @@ impl UdpPort {
         match sent {
             Ok(_) => Ok(Post::Done),
             Err(Errno::AGAIN | Errno::NOBUFS | Errno::INTR) => Ok(Post::Busy),
-            Err(error) => Err(link_error("sendmsg", error)),
+            Err(error) => ends.refused("sendmsg", error).map(|()| Post::Busy),
         }
     }
 }
 
 /// A receive that brought nothing: a reason to wait, or an error.
 #[inline(always)]
-fn nothing(error: Errno) -> Result<usize, LinkError> {
+fn nothing(ends: &Ends, error: Errno) -> Result<usize, LinkError> {
     match error {
         Errno::AGAIN | Errno::INTR => Ok(0),
-        error => Err(link_error("recvmsg", error)),
+        error => ends.refused("recvmsg", error).map(|()| 0),
     }
 }
 

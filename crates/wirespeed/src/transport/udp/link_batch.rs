@@ -3,7 +3,7 @@
 //! A send only queues; the queue goes out when it is full, and whenever the engine polls, waits or flushes.
 
 use super::connect::Ends;
-use super::link::{datagram_bytes, link_error};
+use super::link::datagram_bytes;
 use super::wire::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
 use crate::sync::{copy, put};
 use crate::transport::link_errno::last_errno;
@@ -148,7 +148,7 @@ impl BatchPort {
         if sent < 0 {
             return match last_errno() {
                 Errno::AGAIN | Errno::NOBUFS | Errno::INTR => Ok(false),
-                error => Err(link_error("sendmmsg", error)),
+                error => self.ends.refused("sendmmsg", error).map(|()| false),
             };
         }
         self.sent += sent as usize;
@@ -181,7 +181,7 @@ impl BatchPort {
         if received < 0 {
             return match last_errno() {
                 Errno::AGAIN | Errno::INTR => Ok(0),
-                error => Err(link_error("recvmmsg", error)),
+                error => self.ends.refused("recvmmsg", error).map(|()| 0),
             };
         }
         let mut handled = 0;

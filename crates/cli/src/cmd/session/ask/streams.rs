@@ -9,7 +9,7 @@ use wirespeed_schema::order::map_of;
 use wirespeed_schema::units::{expand_counts, expand_list, parse_count, parse_duration_ns, parse_size};
 use wirespeed_session::path::{Path, Route, Streaming};
 
-/// Longest sleep after a message: a reader looks at the user's wish to stop after a few dozen of them.
+/// Longest sleep after a message: a reader sleeps after all that one look brought before it looks again, unless cancelled.
 const MESSAGE_SLEEP_NS_MAX: u64 = 100_000_000;
 /// Transports that sessions offer.
 const TRANSPORTS: [&str; 3] = ["shm", "unix", "tcp"];
