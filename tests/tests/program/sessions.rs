@@ -241,7 +241,10 @@ fn throttling_and_charged_memory_are_told_of_every_end() {
             let seen = &main["observed"];
             // One that ends well may have had no time to touch it all; a killed one tells of no load.
             let touched = main["load_done"]["touched_bytes"].as_u64().unwrap_or(32 << 20);
-            assert!(seen["charged_max_bytes"].as_u64() >= Some(touched.min(32 << 20)), "{ended}");
+            assert!(
+                seen["charged_max_bytes"].as_u64() >= Some(touched.min(32 << 20)),
+                "{ended}"
+            );
             // Killed for memory, or starved by others, it may not have used up a period's quota.
             let has_used_it = ends_well && seen["cores_used"].as_f64() > Some(0.18);
             assert!(!has_used_it || seen["throttled_ns"].as_u64() > Some(0), "{ended}");
