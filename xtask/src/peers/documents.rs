@@ -1,6 +1,6 @@
 //! wirespeed's own documents: run it, and find a figure by its tag.
 
-use super::launch::Context;
+use super::launch::{Build, Context};
 use super::mpi::Mpi;
 use super::report::Report;
 use crate::command;
@@ -8,7 +8,13 @@ use anyhow::{Context as _, Result};
 use serde_json::Value;
 
 /// Run wirespeed on the two cores and read a figure of its document.
-pub fn from_document(context: &Context, report: &mut Report, arguments: &str, tag: &str) -> Result<f64> {
+pub fn from_document(
+    context: &Context,
+    build: Build,
+    report: &mut Report,
+    arguments: &str,
+    tag: &str,
+) -> Result<f64> {
     let [a, b] = context.cores;
     let one_rank = arguments.contains("--via null") || arguments.contains("tl=self");
     let cpus = if one_rank {
@@ -16,7 +22,7 @@ pub fn from_document(context: &Context, report: &mut Report, arguments: &str, ta
     } else {
         format!("{a},{b}")
     };
-    let mut command = command::bound(&context.binary);
+    let mut command = command::bound(context.program(build));
     command
         .args(arguments.split(' '))
         .args(["--cpus", &cpus, "--json"]);
@@ -29,11 +35,12 @@ pub fn from_document(context: &Context, report: &mut Report, arguments: &str, ta
 pub fn ours_under(
     mpi: &Mpi,
     context: &Context,
+    build: Build,
     report: &mut Report,
     arguments: &str,
     tag: &str,
 ) -> Result<f64> {
-    let mut command = mpi.launch(&context.binary);
+    let mut command = mpi.launch(context.program(build));
     command.args(arguments.split(' ')).arg("--json");
     let (shown, output) = context.launch(command)?;
     report.raw(&shown, &condensed(&output));

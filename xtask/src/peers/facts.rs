@@ -1,5 +1,6 @@
 //! With what is measured: the machine and the programs. Figures of different ones are never put together.
 
+use super::before;
 use super::state::Identity;
 use crate::command;
 use std::fs;
@@ -34,6 +35,7 @@ pub fn identity(root: &Path, binary: &Path, cores: [u32; 2]) -> Identity {
             &read("/proc/sys/net/ipv4/tcp_congestion_control"),
         ),
         ("wirespeed", &program(root, binary)),
+        ("wirespeed before", &program(root, &root.join(before::BEFORE))),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()));
     let others = PACKAGES.map(|(name, package)| {
@@ -53,8 +55,11 @@ pub fn today() -> String {
     said(Path::new("."), &["date", "-u", "+%Y-%m-%d"])
 }
 
-/// Our program's version, and which build of it.
+/// Our program's version, and which build of it; nothing where it is not here.
 fn program(root: &Path, binary: &Path) -> String {
+    if !binary.is_file() {
+        return String::new();
+    }
     let binary = binary.to_string_lossy();
     let digest = said(root, &["sha256sum", &binary]);
     let version = said(root, &[&binary, "--version"]);

@@ -3,7 +3,7 @@
 
 use super::derived::Derived;
 use super::table::{self, Comparison};
-use super::{byteio, mpi, session, typed, ucx};
+use super::{before, byteio, mpi, session, typed, ucx};
 
 /// Groups that are archived together, and named by the same word on the command line.
 pub struct Set {
@@ -116,6 +116,21 @@ pub const SETS: &[Set] = &[
                 group("bandwidths", 6.0, session::BANDWIDTHS.to_vec()),
                 group("lives", 6.0, session::LIVES.to_vec()),
             ]
+        },
+        derived: &[],
+    },
+    Set {
+        word: "before",
+        name: "before",
+        about: "an earlier build of wirespeed itself, at target/before/wirespeed",
+        pairs: 10,
+        groups: || {
+            let ours = ["inproc", "shm", "unix", "tcp", "udp", "uct", "ucp"];
+            let groups = ours.map(|via| group(via, 8.0, before::of(via)));
+            groups
+                .into_iter()
+                .chain([group("mpi", 20.0, before::of_mpi())])
+                .collect()
         },
         derived: &[],
     },

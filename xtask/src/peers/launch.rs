@@ -7,7 +7,7 @@ use crate::command;
 use anyhow::{Context as _, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 pub struct Context {
     /// Our program.
     pub binary: PathBuf,
+    /// An earlier build of it, where there is one.
+    pub before: PathBuf,
     /// Where programs of our own in C are, once built.
     pub built: PathBuf,
     /// The two CPUs in use.
@@ -25,7 +27,24 @@ pub struct Context {
     pub launched: RefCell<HashMap<String, String>>,
 }
 
+/// Which build of our program.
+#[derive(Clone, Copy)]
+pub enum Build {
+    /// The one that is measured.
+    Now,
+    /// The earlier one.
+    Before,
+}
+
 impl Context {
+    /// Our program of that build.
+    pub fn program(&self, build: Build) -> &Path {
+        match build {
+            Build::Now => &self.binary,
+            Build::Before => &self.before,
+        }
+    }
+
     /// What `command` prints, run once a pair.
     pub fn launch(&self, mut command: Command) -> Result<(String, String)> {
         let shown = command::shown(&command);

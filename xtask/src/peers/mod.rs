@@ -4,6 +4,7 @@
 //! a test: it fails only when something cannot run, not when a number is bad.
 
 mod archive;
+mod before;
 mod byteio;
 mod derived;
 mod documents;

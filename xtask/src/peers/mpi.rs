@@ -39,14 +39,16 @@ pub struct Mpi {
     pub loops: &'static str,
 }
 
-static OPEN_MPI: Mpi = Mpi {
+/// Open MPI.
+pub static OPEN_MPI: Mpi = Mpi {
     launcher: "mpirun.openmpi",
     words: &["--bind-to", "core", "--map-by", "core"],
     compiler: "mpicc.openmpi",
     loops: "mpi_loops.openmpi",
 };
 
-static MPICH: Mpi = Mpi {
+/// MPICH.
+pub static MPICH: Mpi = Mpi {
     launcher: "mpirun.mpich",
     words: &["-bind-to", "core"],
     compiler: "mpicc.mpich",

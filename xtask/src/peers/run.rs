@@ -8,7 +8,7 @@ use super::schedule::{Bounds, FAILURES_MAX, Next, Progress, next};
 use super::slurm::Slurm;
 use super::state::{self, State, Store};
 use super::table::Comparison;
-use super::{archive, facts, mpi, tools};
+use super::{archive, before, facts, mpi, tools};
 use anyhow::{Result, bail};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,6 +74,7 @@ pub fn run(root: &Path, set: &Set, wanted: &Wanted) -> Result<()> {
     });
     let context = Context {
         binary,
+        before: root.join(before::BEFORE),
         built,
         cores,
         launched: RefCell::default(),
@@ -307,6 +308,7 @@ mod tests {
             set: &SET,
             context: Context {
                 binary: NONE.into(),
+                before: NONE.into(),
                 built: root.to_owned(),
                 cores: [0, 1],
                 slurm: None,

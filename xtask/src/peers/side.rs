@@ -1,7 +1,8 @@
 //! A side of a comparison: which program gives the figure, and how it is asked.
 
+use super::before;
 use super::documents::{self, from_document};
-use super::launch::Context;
+use super::launch::{Build, Context};
 use super::mpi::{Figure, Mpi};
 use super::programs;
 use super::report::Report;
@@ -9,7 +10,7 @@ use super::session;
 use super::setup::{Whose, case_ns};
 use super::table::Ucx;
 use super::typed::Typed;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 /// One side of a comparison.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub enum Side {
         /// Tag.
         tag: &'static str,
     },
+    /// The same of an earlier build of wirespeed; of `Ours` and `OursUnder`.
+    Before(&'static Side),
     /// ucx_perftest over posix shared memory; over several sizes, the largest.
     Ucx {
         /// Test.
@@ -104,6 +107,17 @@ pub enum Side {
 }
 
 impl Side {
+    /// The figure of our own document, of that build.
+    fn ours(&self, context: &Context, build: Build, report: &mut Report) -> Result<f64> {
+        match *self {
+            Side::Ours { arguments, tag } => from_document(context, build, report, arguments, tag),
+            Side::OursUnder { mpi, arguments, tag } => {
+                documents::ours_under(mpi, context, build, report, arguments, tag)
+            }
+            _ => bail!("only commands of ours have an earlier build"),
+        }
+    }
+
     /// What it needs beside our program, by the names that `tools` knows.
     pub fn needs(&self) -> Vec<&'static str> {
         match self {
@@ -117,6 +131,7 @@ impl Side {
             | Side::SetUp {
                 whose: Whose::Ours, ..
             } => Vec::new(),
+            Side::Before(side) => [side.needs(), vec![before::BEFORE]].concat(),
             Side::OursUnder { mpi, .. } | Side::Loop { mpi, .. } => vec![mpi.loops],
             Side::Ucx { .. } | Side::UcxRoad { .. } | Side::SetUp { .. } => vec!["ucx_perftest"],
             Side::Typed(typed) => typed.needs.to_vec(),
@@ -129,10 +144,8 @@ impl Side {
     /// Run it once and return the figure.
     pub fn run(&self, context: &Context, report: &mut Report) -> Result<f64> {
         match *self {
-            Side::Ours { arguments, tag } => from_document(context, report, arguments, tag),
-            Side::OursUnder { mpi, arguments, tag } => {
-                documents::ours_under(mpi, context, report, arguments, tag)
-            }
+            Side::Ours { .. } | Side::OursUnder { .. } => self.ours(context, Build::Now, report),
+            Side::Before(side) => side.ours(context, Build::Before, report),
             Side::Loop {
                 mpi,
                 arguments,

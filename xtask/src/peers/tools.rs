@@ -1,7 +1,7 @@
 //! What the peers need on this machine: whether it is here, why not, and how it comes here; and the two cores that both sides
 //! use. It must never measure.
 
-use super::{byteio, mpi, slurm};
+use super::{before, byteio, mpi, slurm};
 use crate::command;
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +21,7 @@ pub fn missing(root: &Path, need: &str) -> Option<String> {
     let is_here = |program: &str| command::find(program).is_some();
     match need {
         FILE => None,
+        before::BEFORE => before::missing(root),
         "srun" => slurm::missing(),
         loops if loops.starts_with("mpi_loops.") => mpi::missing(loops),
         stack if STACKS.contains(&stack) => {
