@@ -425,7 +425,7 @@ impl MessagePort for UctMessages {
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         let handled = self.poll(on)?;
         if handled == 0 {
-            self.waiter.idle_unpaused()?;
+            self.waiter.idle()?;
         }
         Ok(handled)
     }

@@ -427,7 +427,7 @@ impl OneSidedPort for UctOneSided {
     #[inline(always)]
     fn wait(&mut self) -> Result<(), LinkError> {
         self.poll()?;
-        self.waiter.idle_unpaused()
+        self.waiter.idle()
     }
 
     #[inline(always)]

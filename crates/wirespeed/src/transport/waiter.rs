@@ -61,8 +61,8 @@ impl Waiter {
         self.idle_unpaused()
     }
 
-    /// As `idle`, without the pause: for polls that are calls of a library. They take time by themselves, and neither the
-    /// libraries' own waits nor their benchmarks pause.
+    /// As `idle`, without the pause: for polls that take time by themselves, as calls of a library do. Neither the libraries' own
+    /// waits nor their benchmarks pause.
     #[inline(always)]
     pub fn idle_unpaused(&mut self) -> Result<(), LinkError> {
         self.empty_polls = self.empty_polls.wrapping_add(1);
