@@ -7,6 +7,7 @@ use crate::frame::FrameLimits;
 use crate::reach::{self, ended_by, unless_stopped};
 use crate::session::{Timing, agree, build_name, hello};
 use crate::stop::StopFlag;
+use crate::thread::spawn;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, tls as tls_wire};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -75,9 +76,7 @@ impl Server {
         });
         let listening = {
             let (alive, sender, receiver) = (alive.clone(), greeted.sender.clone(), greeted.receiver);
-            std::thread::Builder::new()
-                .name("server".into())
-                .spawn(move || listen(receiver, &sender, &alive, hear))
+            spawn("server", move || listen(receiver, &sender, &alive, hear))
         };
         let reader = listening.map_err(|e| ControlError::lost(peer.to_string(), e))?;
         Ok(Server {
@@ -183,7 +182,7 @@ fn greet(
         why,
     };
     stream.set_nodelay(true).map_err(lost)?;
-    let mut connection = tls::client(identity).map_err(|e| foreign(e.to_string()))?;
+    let mut connection = tls::client(identity, tls::ALPN).map_err(|e| foreign(e.to_string()))?;
     tls::shake_hands(&stream, &mut connection, deadline).map_err(|e| handshake_error(e, peer))?;
     let proof = identity.prove(&tls::channel_value(&connection).map_err(lost)?);
     let local_address = stream.local_addr().map_err(lost)?.ip();

@@ -1,6 +1,7 @@
 //! What can go wrong between ranks: one line of cause, one of remedy, and the program's exit code.
 
 use crate::job::error::JobError;
+use crate::session::group::Failure;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
@@ -226,6 +227,12 @@ impl ControlError {
             peer: peer.into(),
             why: why.to_string(),
         }
+    }
+}
+
+impl From<&ControlError> for Failure {
+    fn from(error: &ControlError) -> Self {
+        Failure::with_remedy(error.class(), error.to_string(), error.remedy())
     }
 }
 

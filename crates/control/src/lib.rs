@@ -22,6 +22,7 @@ pub mod serve;
 pub mod session;
 mod stop;
 mod strangers;
+pub mod thread;
 pub mod watch;
 mod wire;
 

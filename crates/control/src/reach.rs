@@ -3,6 +3,7 @@
 
 use crate::error::ControlError;
 use crate::stop::{StopFlag, Subscription};
+use crate::thread::spawn;
 use std::io;
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -22,15 +23,10 @@ pub fn resolve(
         return Ok(vec![(ip, port).into()]);
     }
     let name = host.to_owned();
-    let ask = move || {
-        Ok(Done::Addresses(
-            (name.as_str(), port).to_socket_addrs()?.collect(),
-        ))
-    };
-    let found = match apart(time, stop, Box::new(ask))? {
-        Ok(Done::Addresses(found)) if !found.is_empty() => Ok(found),
-        Ok(_) => Err(io::Error::other("it has no address")),
-        Err(error) => Err(error),
+    let ask = move || Ok((name.as_str(), port).to_socket_addrs()?.collect::<Vec<_>>());
+    let found = match apart(time, stop, ask)? {
+        Ok(found) if found.is_empty() => Err(io::Error::other("it has no address")),
+        found => found,
     };
     found.map_err(|source| ControlError::UnknownHost {
         host: host.to_owned(),
@@ -53,15 +49,14 @@ pub fn connect(
     for (index, &address) in addresses.iter().enumerate() {
         let left = deadline.saturating_duration_since(Instant::now());
         let share = left / (addresses.len() - index) as u32;
-        let connect = move || TcpStream::connect_timeout(&address, share).map(Done::Stream);
+        let connect = move || TcpStream::connect_timeout(&address, share);
         let connected = match share.is_zero() {
             true => Err(late()),
             // The share is the call's own limit; what it may be late by is the machine's.
-            false => apart(share + share, stop, Box::new(connect))?,
+            false => apart(share + share, stop, connect)?,
         };
         match connected {
-            Ok(Done::Stream(stream)) => return Ok((stream, address)),
-            Ok(Done::Addresses(_)) => {}
+            Ok(stream) => return Ok((stream, address)),
             Err(source) => last = ControlError::Connect { address, source },
         }
     }
@@ -92,26 +87,19 @@ fn late() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "connection timed out")
 }
 
-/// What cannot be broken off, as it came out.
-#[derive(Debug)]
-enum Done {
-    Addresses(Vec<SocketAddr>),
-    Stream(TcpStream),
-}
-
 /// Do `work`, which cannot be broken off, in a thread that ends by itself, and wait for it as long as nobody stops.
-fn apart(
+fn apart<T: Send + 'static>(
     time: Duration,
     stop: &StopFlag,
-    work: Box<dyn FnOnce() -> io::Result<Done> + Send>,
-) -> Result<io::Result<Done>, ControlError> {
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<io::Result<T>, ControlError> {
     let (tell, told) = channel();
     let stopped = tell.clone();
     let _subscription = stop.subscribe(move || {
         // Nobody may listen any more.
         let _ = stopped.send(None);
     });
-    let spawned = std::thread::Builder::new().name("reach".into()).spawn(move || {
+    let spawned = spawn("reach", move || {
         // Whoever waited may have been stopped.
         let _ = tell.send(Some(work()));
     });
@@ -144,11 +132,9 @@ mod tests {
         (listener, queued, at)
     }
 
-    fn asleep() -> Box<dyn FnOnce() -> io::Result<Done> + Send> {
-        Box::new(|| {
-            std::thread::sleep(Duration::from_secs(2));
-            Ok(Done::Addresses(Vec::new()))
-        })
+    fn asleep() -> io::Result<()> {
+        std::thread::sleep(Duration::from_secs(2));
+        Ok(())
     }
 
     /// Raise a flag soon.
@@ -184,7 +170,7 @@ mod tests {
         let (_listener, _queued, silent) = silent();
         let error = connect(&[silent], LONG, &stopping()).unwrap_err();
         assert!(matches!(error, ControlError::Interrupted), "{error:?}");
-        let slow = apart(LONG, &stopping(), asleep());
+        let slow = apart(LONG, &stopping(), asleep);
         assert!(matches!(slow, Err(ControlError::Interrupted)), "{slow:?}");
         let open = TcpListener::bind("127.0.0.1:0").unwrap();
         let stop = stopping();
@@ -202,7 +188,7 @@ mod tests {
             ask("no-such-host.invalid"),
             Err(ControlError::UnknownHost { .. })
         ));
-        let asked = apart(Duration::ZERO, &StopFlag::new(), asleep());
+        let asked = apart(Duration::ZERO, &StopFlag::new(), asleep);
         assert_eq!(asked.unwrap().unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 }

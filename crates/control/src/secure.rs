@@ -11,7 +11,9 @@ use crate::error::ControlError;
 use crate::reach::{self, ended_by, unless_stopped};
 use crate::serve::{Listen, listen};
 use crate::stop::StopFlag;
-use crate::strangers::{Strangers, Visitor};
+pub use crate::strangers::Stranger;
+use crate::strangers::Strangers;
+use crate::thread::spawn;
 use crate::wire::tls::{TlsReader, TlsWire, halves};
 use crate::wire::{Wire, WireReader};
 use parking_lot::Mutex;
@@ -85,7 +87,7 @@ pub fn connect(host: &Address, identity: &Identity, stop: &StopFlag) -> Result<C
     let subscription = ended_by(stop, &stream);
     let lost = |e: io::Error| ControlError::lost(peer.to_string(), e);
     stream.set_nodelay(true).map_err(lost)?;
-    let mut connection = tls::client_of(identity, tls::HTTP).map_err(|e| lost(io::Error::other(e)))?;
+    let mut connection = tls::client(identity, tls::HTTP).map_err(|e| lost(io::Error::other(e)))?;
     let deadline = Instant::now() + HANDSHAKE;
     tls::shake_hands(&stream, &mut connection, deadline)
         .map_err(|e| unless_stopped(stop, handshake_error(e, peer)))?;
@@ -110,11 +112,6 @@ pub struct SecureListener {
 /// Connections that are open.
 type Open = Arc<Mutex<BTreeMap<u64, TcpStream>>>;
 
-/// One that has not proven who it is, and makes room for others; dropped, it is known.
-pub struct Stranger {
-    _visitor: Visitor,
-}
-
 impl SecureListener {
     /// Listen on `port` (0 for any free one) as the server of `key`.
     pub fn bind(at: &Listen, port: u16, key: &KeyFile, stop: &StopFlag) -> Result<Self, ControlError> {
@@ -122,7 +119,7 @@ impl SecureListener {
         Ok(SecureListener {
             addresses: listeners.iter().filter_map(|l| l.local_addr().ok()).collect(),
             listeners,
-            config: tls::server_config_of(key, tls::HTTP)?,
+            config: tls::server_config(key, tls::HTTP)?,
             stop: stop.clone(),
         })
     }
@@ -145,18 +142,16 @@ impl SecureListener {
                 return;
             };
             next += 1;
-            let Ok(visitor) = enter((&open, &strangers), next, &stream) else {
+            let Ok(stranger) = enter((&open, &strangers), next, &stream) else {
                 return;
             };
             let (of_thread, serve, config, id) = (open.clone(), serve.clone(), self.config.clone(), next);
-            let spawned = std::thread::Builder::new()
-                .name("connection".into())
-                .spawn(move || {
-                    if let Ok((reader, writer)) = greet(stream, &config) {
-                        serve(reader, writer, Stranger { _visitor: visitor });
-                    }
-                    of_thread.lock().remove(&id);
-                });
+            let spawned = spawn("connection", move || {
+                if let Ok((reader, writer)) = greet(stream, &config) {
+                    serve(reader, writer, stranger);
+                }
+                of_thread.lock().remove(&id);
+            });
             if spawned.is_err() {
                 // Its other socket goes with the closure.
                 open.lock().remove(&id);
@@ -169,14 +164,14 @@ impl SecureListener {
     }
 }
 
-fn enter((open, strangers): (&Open, &Strangers), id: u64, stream: &TcpStream) -> io::Result<Visitor> {
+fn enter((open, strangers): (&Open, &Strangers), id: u64, stream: &TcpStream) -> io::Result<Stranger> {
     let mut open = open.lock();
     if open.len() >= CONNECTIONS_MAX {
         return Err(io::Error::other("as many connections as are taken"));
     }
-    let visitor = strangers.enter(stream)?;
+    let stranger = strangers.enter(stream)?;
     open.insert(id, stream.try_clone()?);
-    Ok(visitor)
+    Ok(stranger)
 }
 
 fn greet(stream: TcpStream, config: &Arc<rustls::ServerConfig>) -> io::Result<(SecureReader, SecureWriter)> {

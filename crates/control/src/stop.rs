@@ -1,5 +1,6 @@
 //! The user's wish to stop: asked once it means "in order", twice "at once". Whoever waits is woken, nobody polls.
 
+use crate::thread::spawn;
 use parking_lot::Mutex;
 use std::fmt;
 use std::io::{self, Read};
@@ -117,15 +118,13 @@ impl StopFlag {
             signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
         }
         let flag = self.clone();
-        std::thread::Builder::new()
-            .name("signals".into())
-            .spawn(move || {
-                let mut byte = [0u8; 1];
-                while matches!(reader.read(&mut byte), Ok(1)) {
-                    flag.request();
-                }
-            })
-            .map(drop)
+        let hearing = spawn("signals", move || {
+            let mut byte = [0u8; 1];
+            while matches!(reader.read(&mut byte), Ok(1)) {
+                flag.request();
+            }
+        });
+        hearing.map(drop)
     }
 }
 

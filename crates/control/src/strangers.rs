@@ -17,8 +17,8 @@ struct Inside {
 #[derive(Clone)]
 pub(crate) struct Strangers(Arc<Mutex<Inside>>);
 
-/// One stranger; it is none any more when this is dropped.
-pub(crate) struct Visitor {
+/// One that has not proven who it is, and makes room for others; dropped, it is known.
+pub struct Stranger {
     strangers: Strangers,
     id: u64,
 }
@@ -34,7 +34,7 @@ impl Strangers {
     }
 
     /// A stranger comes. When there are too many, the oldest is shown out: its thread's next read fails.
-    pub(crate) fn enter(&self, stream: &TcpStream) -> io::Result<Visitor> {
+    pub(crate) fn enter(&self, stream: &TcpStream) -> io::Result<Stranger> {
         let stream = stream.try_clone()?;
         let mut inside = self.0.lock();
         if inside.strangers.len() >= inside.most
@@ -47,7 +47,7 @@ impl Strangers {
         let id = inside.next;
         inside.strangers.push_back((id, stream));
         drop(inside);
-        Ok(Visitor {
+        Ok(Stranger {
             strangers: self.clone(),
             id,
         })
@@ -61,7 +61,7 @@ impl Strangers {
     }
 }
 
-impl Drop for Visitor {
+impl Drop for Stranger {
     fn drop(&mut self) {
         let mut inside = self.strangers.0.lock();
         inside.strangers.retain(|(id, _)| *id != self.id);
@@ -90,7 +90,7 @@ mod tests {
             visitor
         };
         drop(come(&mut ends));
-        let visitors: Vec<Visitor> = (0..=MOST).map(|_| come(&mut ends)).collect();
+        let visitors: Vec<Stranger> = (0..=MOST).map(|_| come(&mut ends)).collect();
         // The first has proven itself, the second is the oldest stranger.
         let ended = |far: &mut TcpStream| {
             far.set_nonblocking(true).unwrap();

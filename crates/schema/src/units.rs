@@ -4,6 +4,7 @@
 //! Lists: `64,1K`. Ranges: `8..1M:x2` (times 2), `1..9:+2` (plus 2), both ends included.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// A quantity that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,6 +23,11 @@ const SIZE: &str = "size (such as 64, 8K, 1MiB, 10MB)";
 const DURATION: &str = "duration (such as 500ms, 10s, 2m)";
 const COUNT: &str = "count (such as 1000, 10k, 1e6)";
 const RANGE: &str = "range (such as 8..1M:x2 or 1..9:+2)";
+
+/// `time` in nanoseconds; what no number holds is as much as one can.
+pub fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
 
 fn split_number(input: &str) -> (&str, &str) {
     let end = input

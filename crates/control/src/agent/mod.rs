@@ -9,6 +9,7 @@ mod shared;
 use crate::launch::together;
 use crate::session::agent::{Action, AgentMachine, Start};
 use crate::session::{Timing, hello};
+use crate::thread::spawn;
 use crate::watch::Watch;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, unix};
 use bootstrap::AgentBootstrap;
@@ -137,19 +138,15 @@ pub(crate) fn run_agent_over(
         sender.message(word).map_err(|e| e.to_string())?;
     }
     let (starts, todo) = mpsc::channel();
-    let reader = {
-        let shared = shared.clone();
-        std::thread::Builder::new()
-            .name("control".into())
-            .spawn(move || {
-                let why = read(&shared, receiver, starts);
-                if !shared.wait_measuring_ended(timing.grace * 2) {
-                    give_up();
-                }
-                why
-            })
-            .map_err(|e| e.to_string())?
-    };
+    let here_too = shared.clone();
+    let reader = spawn("control", move || {
+        let why = read(&here_too, receiver, starts);
+        if !here_too.wait_measuring_ended(timing.grace * 2) {
+            give_up();
+        }
+        why
+    });
+    let reader = reader.map_err(|e| e.to_string())?;
     for start in todo {
         measure_one(&shared, here, &start);
     }

@@ -15,8 +15,6 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Instant;
 
-const PROTOCOL: &[u8] = b"http/1.1";
-
 /// A connection inside TLS, for one thread.
 pub struct SecureStream {
     connection: Connection,
@@ -34,7 +32,7 @@ impl SecureServer {
     /// With the certificate and token of `key`.
     pub fn new(key: &KeyFile) -> Result<Self, ControlError> {
         Ok(SecureServer {
-            config: tls::server_config_of(key, PROTOCOL)?,
+            config: tls::server_config(key, tls::HTTP)?,
             identity: key.identity().clone(),
         })
     }
@@ -86,7 +84,7 @@ impl Identity {
 impl SecureStream {
     /// Connect to the server that `identity` knows, over `stream`.
     pub fn connect(stream: TcpStream, identity: &Identity, deadline: Instant) -> io::Result<SecureStream> {
-        let connection = tls::client_of(identity, PROTOCOL).map_err(io::Error::other)?;
+        let connection = tls::client(identity, tls::HTTP).map_err(io::Error::other)?;
         SecureStream::shaken(stream, connection, deadline).map_err(|error| {
             let words = match error.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Some("it did not answer in time"),

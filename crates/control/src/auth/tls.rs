@@ -81,13 +81,8 @@ impl ServerCertVerifier for Pinned {
     }
 }
 
-/// A client's connection, before its handshake.
-pub(crate) fn client(identity: &Identity) -> Result<Connection, Error> {
-    client_of(identity, ALPN)
-}
-
-/// The same for another protocol inside TLS.
-pub(crate) fn client_of(identity: &Identity, protocol: &[u8]) -> Result<Connection, Error> {
+/// A client's connection for `protocol` inside TLS, before its handshake.
+pub(crate) fn client(identity: &Identity, protocol: &[u8]) -> Result<Connection, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = Arc::new(Pinned {
         fingerprint: identity.fingerprint,
@@ -105,13 +100,8 @@ pub(crate) fn client_of(identity: &Identity, protocol: &[u8]) -> Result<Connecti
     ClientConnection::new(Arc::new(config), name).map(Connection::Client)
 }
 
-/// What a server needs to accept connections.
-pub(crate) fn server_config(key: &KeyFile) -> Result<Arc<ServerConfig>, ControlError> {
-    server_config_of(key, ALPN)
-}
-
-/// The same for another protocol inside TLS.
-pub(crate) fn server_config_of(key: &KeyFile, protocol: &[u8]) -> Result<Arc<ServerConfig>, ControlError> {
+/// What a server needs to accept connections with `protocol` inside TLS.
+pub(crate) fn server_config(key: &KeyFile, protocol: &[u8]) -> Result<Arc<ServerConfig>, ControlError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let certificate = CertificateDer::from(key.certificate.clone());
     let private_key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.private_key.clone()));

@@ -187,11 +187,7 @@ impl Drive<'_> {
             // There is no doubt which.
             false => error.to_string(),
         };
-        let failure = Failure {
-            class: error.class(),
-            message,
-            remedy: Some(error.remedy()),
-        };
+        let failure = Failure::with_remedy(error.class(), message, error.remedy());
         self.not_started.push(NoStart {
             number,
             failure,

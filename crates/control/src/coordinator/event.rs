@@ -86,8 +86,7 @@ impl GroupResult {
             outcomes: vec![None; size],
             error: Some(Failure {
                 class,
-                message: error.to_string(),
-                remedy: Some(error.remedy()),
+                ..error.into()
             }),
             blamed,
             setup_ns: 0,

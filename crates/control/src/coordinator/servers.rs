@@ -7,9 +7,8 @@ use crate::client::Server;
 use crate::error::ControlError;
 use crate::session::Timing;
 use crate::stop::StopFlag;
-use parking_lot::Mutex;
+use crate::thread::side_by_side;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use wirespeed_schema::case::Case;
@@ -326,7 +325,10 @@ impl Servers {
             }
         }
         let mut failed = Vec::new();
-        for (number, answer) in call_all(&calls, around) {
+        let answers = side_by_side(&calls, CONNECTS_MAX, |(number, connection, spec)| {
+            (*number, call(*connection, spec, around))
+        });
+        for (number, answer) in answers {
             match answer {
                 Ok(session) => {
                     if let Some(same) = self.same(&session) {
@@ -369,32 +371,7 @@ fn one_server(first: &str, second: &str) -> ControlError {
     })
 }
 
-type Answer = Result<Server, ControlError>;
-
-/// Make these connections, some at a time; the answers by number.
-fn call_all(calls: &[(usize, u64, &ServerSpec)], around: &Around) -> Vec<(usize, Answer)> {
-    let (next, answers) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(calls.len())));
-    let work = || {
-        while let Some(&(number, connection, spec)) = calls.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let answer = call(connection, spec, around);
-            let mut answers = answers.lock();
-            answers.push((number, answer));
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..calls.len().min(CONNECTS_MAX) {
-            let helper = std::thread::Builder::new().name("connect".into());
-            // With fewer threads it takes longer, and no more.
-            let _ = helper.spawn_scoped(scope, work);
-        }
-        work();
-    });
-    let mut answers = answers.into_inner();
-    answers.order_by_key(|(number, _)| *number);
-    answers
-}
-
-fn call(connection: u64, spec: &ServerSpec, around: &Around) -> Answer {
+fn call(connection: u64, spec: &ServerSpec, around: &Around) -> Result<Server, ControlError> {
     if around.stop.is_requested() {
         return Err(ControlError::Interrupted);
     }

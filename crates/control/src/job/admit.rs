@@ -5,13 +5,14 @@ use crate::auth::keyfile::KeyFile;
 use crate::auth::{Identity, tls};
 use crate::error::ControlError;
 use crate::frame::FrameLimits;
-use crate::serve::listen;
+use crate::serve::{Listen, listen};
 use crate::session::{Timing, agree};
 use crate::stop::StopFlag;
 use crate::strangers::Strangers;
+use crate::thread::spawn;
 use crate::wire::{Packet, Receiver, Sender, tls as tls_wire, unix};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -53,7 +54,7 @@ impl Door {
                 (loopback.clone(), loopback)
             }
             true => {
-                let everywhere = vec![Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+                let everywhere = Listen::Everywhere.addresses();
                 (everywhere, super::address::of_this_machine())
             }
         };
@@ -69,7 +70,7 @@ impl Door {
         let invitation = format!("{} {}", key.identity().to_text(), addresses.join(" "));
         Ok(Door {
             listeners,
-            tls: tls::server_config(&key)?,
+            tls: tls::server_config(&key, tls::ALPN)?,
             identity: key.identity().clone(),
             invitation,
         })
@@ -116,9 +117,7 @@ impl Door {
                     drop(visitor);
                 };
                 // Without a thread its socket goes with the closure, and a rank is missed in time.
-                let _ = std::thread::Builder::new()
-                    .name("greeting".into())
-                    .spawn(greeting);
+                let _ = spawn("greeting", greeting);
             }
             if let Ok(rank) = incoming.recv_timeout(LOOK) {
                 let wanted = ranks.contains(&rank.rank) && arrived.iter().all(|a| a.rank != rank.rank);

@@ -1,6 +1,7 @@
 //! A limit for what a library does before the ranks can talk without it: one that crashed there is never missed by those
 //! that wait for it in the library. It must not count on anything of the library.
 
+use crate::thread::spawn;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -30,14 +31,12 @@ impl Joining {
         end: impl FnOnce() + Send + 'static,
     ) -> std::io::Result<Self> {
         let (sender, met) = mpsc::channel();
-        std::thread::Builder::new()
-            .name("joining".into())
-            .spawn(move || {
-                if met.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
-                    late(limit);
-                    end();
-                }
-            })?;
+        spawn("joining", move || {
+            if met.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+                late(limit);
+                end();
+            }
+        })?;
         Ok(Joining { _met: sender })
     }
 }

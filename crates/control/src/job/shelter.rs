@@ -4,6 +4,7 @@
 
 use super::Detected;
 use crate::stop::StopFlag;
+use crate::thread::spawn;
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal};
 use std::io::{self, Read as _};
 use std::os::unix::net::UnixStream;
@@ -77,14 +78,12 @@ pub(super) fn outlive(parent: &str) -> io::Result<Pid> {
     set_parent_process_death_signal(Some(Signal::USR2))?;
     let alive = getppid().filter(|pid| pid.as_raw_nonzero().to_string() == parent);
     let alive = alive.ok_or_else(|| io::Error::other("the process that started it has ended already"))?;
-    std::thread::Builder::new()
-        .name("shelter".into())
-        .spawn(move || {
-            if matches!(reader.read(&mut [0u8; 1]), Ok(1)) {
-                std::thread::sleep(GRACE);
-                // In order, if there is still something to end.
-                let _ = kill_process(getpid(), Signal::TERM);
-            }
-        })?;
+    spawn("shelter", move || {
+        if matches!(reader.read(&mut [0u8; 1]), Ok(1)) {
+            std::thread::sleep(GRACE);
+            // In order, if there is still something to end.
+            let _ = kill_process(getpid(), Signal::TERM);
+        }
+    })?;
     Ok(alive)
 }

@@ -111,7 +111,7 @@ fn enter(
     let stream = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT)
         .map_err(|source| ControlError::Connect { address, source })?;
     stream.set_nodelay(true).map_err(lost)?;
-    let mut connection = tls::client(identity).map_err(|e| lost(std::io::Error::other(e)))?;
+    let mut connection = tls::client(identity, tls::ALPN).map_err(|e| lost(std::io::Error::other(e)))?;
     let deadline = Instant::now() + timing.start;
     tls::shake_hands(&stream, &mut connection, deadline).map_err(|e| handshake_error(e, address))?;
     let proof = identity.prove(&tls::channel_value(&connection).map_err(lost)?);

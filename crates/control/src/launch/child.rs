@@ -2,6 +2,7 @@
 //! never outlives whoever started it.
 
 use crate::error::ControlError;
+use crate::thread::spawn;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
@@ -166,17 +167,15 @@ impl Said {
     /// Read `stream` to its end in a thread, keeping the first lines: a launcher explains itself before it complains.
     fn keep(self: &Arc<Self>, stream: impl Read + Send + 'static) -> std::io::Result<()> {
         let said = self.clone();
-        std::thread::Builder::new()
-            .name("launcher".into())
-            .spawn(move || {
-                let mut stream = BufReader::new(stream);
-                let mut bytes = Vec::new();
-                while let Ok(1..) = stream.by_ref().take(1 << 16).read_until(b'\n', &mut bytes) {
-                    said.hear(&bytes);
-                    bytes.clear();
-                }
-            })
-            .map(drop)
+        let hearing = spawn("launcher", move || {
+            let mut stream = BufReader::new(stream);
+            let mut bytes = Vec::new();
+            while let Ok(1..) = stream.by_ref().take(1 << 16).read_until(b'\n', &mut bytes) {
+                said.hear(&bytes);
+                bytes.clear();
+            }
+        });
+        hearing.map(drop)
     }
 
     fn hear(&self, bytes: &[u8]) {

@@ -4,6 +4,7 @@
 use super::child::LauncherChild;
 use super::mux::Mux;
 use crate::stop::StopFlag;
+use crate::thread::spawn;
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::ChildStdout;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -61,20 +62,18 @@ pub fn greeted(
 /// Look for the greeting in a thread of its own.
 fn listen(stdout: ChildStdout, greeting: &'static str) -> io::Result<Receiver<BufReader<ChildStdout>>> {
     let (sender, heard) = mpsc::channel();
-    std::thread::Builder::new()
-        .name("greeting".into())
-        .spawn(move || {
-            let mut reader = BufReader::new(stdout);
-            let mut line = Vec::new();
-            while let Ok(1..) = reader.by_ref().take(NOISE_BYTES_MAX).read_until(b'\n', &mut line) {
-                if line.trim_ascii() == greeting.as_bytes() {
-                    // Nobody waits any more when it took too long.
-                    let _ = sender.send(reader);
-                    return;
-                }
-                line.clear();
+    spawn("greeting", move || {
+        let mut reader = BufReader::new(stdout);
+        let mut line = Vec::new();
+        while let Ok(1..) = reader.by_ref().take(NOISE_BYTES_MAX).read_until(b'\n', &mut line) {
+            if line.trim_ascii() == greeting.as_bytes() {
+                // Nobody waits any more when it took too long.
+                let _ = sender.send(reader);
+                return;
             }
-        })?;
+            line.clear();
+        }
+    })?;
     Ok(heard)
 }
 

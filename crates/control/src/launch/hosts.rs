@@ -243,10 +243,9 @@ fn first_word(first: &Receiver<HostHello>, post: &Post, stop: &StopFlag) -> Resu
 /// Whether we can work with `asked`, and its address for data.
 fn settle(asked: &HostAsked, hello: &HostHello) -> Result<IpAddr, Failure> {
     let name = asked.name();
-    agree(&hello.hello).map_err(|refusal| Failure {
-        class: FailureClass::Refused,
-        message: format!("{name}: {}", refusal.reason),
-        remedy: Some(refusal.remedy),
+    agree(&hello.hello).map_err(|refusal| {
+        let message = format!("{name}: {}", refusal.reason);
+        Failure::with_remedy(FailureClass::Refused, message, refusal.remedy)
     })?;
     let address = asked.address.or(hello.address);
     address.ok_or_else(|| {
@@ -258,11 +257,7 @@ fn settle(asked: &HostAsked, hello: &HostHello) -> Result<IpAddr, Failure> {
 }
 
 pub(super) fn failed(message: impl Into<String>, remedy: &str) -> Failure {
-    Failure {
-        class: FailureClass::Failed,
-        message: message.into(),
-        remedy: Some(remedy.to_owned()),
-    }
+    Failure::with_remedy(FailureClass::Failed, message, remedy)
 }
 
 pub(super) fn interrupted() -> Failure {

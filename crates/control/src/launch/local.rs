@@ -9,6 +9,7 @@ use crate::job::{Arrived, LauncherProcess};
 use crate::session::heart::{Beat, Heart};
 use crate::session::{Timing, agree};
 use crate::stop::StopFlag;
+use crate::thread;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, unix};
 use std::collections::BTreeMap;
 use std::io;
@@ -237,11 +238,7 @@ impl RankSet {
             return closed.to_owned();
         };
         local.open = false;
-        let how = local
-            .process
-            .as_mut()
-            .and_then(|process| reap(&mut **process, REAP_TIME));
-        how.unwrap_or_else(|| closed.to_owned())
+        local.how_it_ended().unwrap_or_else(|| closed.to_owned())
     }
 
     /// Kill the process of `rank`.
@@ -298,13 +295,15 @@ impl Drop for RankSet {
 }
 
 impl LocalRank {
+    fn how_it_ended(&mut self) -> Option<String> {
+        reap(&mut **self.process.as_mut()?, REAP_TIME)
+    }
+
     /// The thread that hears what the rank says.
     fn listen(&mut self, receiver: Receiver, hear: impl Fn(u32, Heard) + Send + 'static) -> io::Result<()> {
         let seat = self.seat;
-        let listening = std::thread::Builder::new()
-            .name(format!("rank {seat}"))
-            .spawn(move || listen(receiver, |heard| hear(seat, heard)))?;
-        self.reader = Some(listening);
+        let listening = move || listen(receiver, |heard| hear(seat, heard));
+        self.reader = Some(thread::spawn(format!("rank {seat}"), listening)?);
         Ok(())
     }
 }
@@ -401,10 +400,7 @@ fn greet(
             Err(ReceiveError::TimedOut) if Instant::now() < deadline => {}
             Err(ReceiveError::TimedOut) => return Err(ControlError::lost(peer, "it did not start in time")),
             Err(ReceiveError::Closed) => {
-                let how = local
-                    .process
-                    .as_mut()
-                    .and_then(|process| reap(&mut **process, REAP_TIME));
+                let how = local.how_it_ended();
                 let why = how.unwrap_or_else(|| "it closed its channel".to_owned());
                 return Err(ControlError::lost(peer, why));
             }

@@ -5,9 +5,10 @@
 //! A socket that nobody reads, or that is not open here yet, must never hold up the others or lose anything: what comes for it
 //! is kept in memory until somebody does. The far end is of the same job, and sends no more than a rank has to say.
 
+use crate::thread::spawn;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Write};
 use std::net::Shutdown;
@@ -103,9 +104,9 @@ impl Mux {
     ) -> io::Result<Mux> {
         let ends = Arc::new(Mutex::new(Ends::default()));
         let here = ends.clone();
-        std::thread::Builder::new().name("pipes".into()).spawn(move || {
+        spawn("pipes", move || {
             hand_out(reader, &here);
-            lock(&here).close();
+            here.lock().close();
         })?;
         Ok(Mux {
             writer: Arc::new(Mutex::new(Box::new(writer))),
@@ -123,20 +124,11 @@ impl Mux {
     /// Make `socket` number `number`: what its peer writes goes through the pipe.
     pub fn attach(&self, number: u16, socket: UnixStream) -> io::Result<()> {
         let inward = socket.try_clone()?;
-        let arrived = lock(&self.ends).claim(number);
-        std::thread::Builder::new()
-            .name("pipe".into())
-            .spawn(move || write_all(&arrived, inward))?;
+        let arrived = self.ends.lock().claim(number);
+        spawn("pipe", move || write_all(&arrived, inward))?;
         let writer = self.writer.clone();
-        std::thread::Builder::new()
-            .name("pipe".into())
-            .spawn(move || send_all(number, socket, &writer))
-            .map(drop)
+        spawn("pipe", move || send_all(number, socket, &writer)).map(drop)
     }
-}
-
-fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
-    what.lock()
 }
 
 /// Pass on what comes from `ours` until it is closed.
@@ -148,7 +140,7 @@ fn send_all(number: u16, mut ours: UnixStream, writer: &Mutex<Box<dyn Write + Se
             0 => format!("{number}\n"),
             _ => format!("{number} {}\n", STANDARD.encode(&piece[..count])),
         };
-        let mut writer = lock(writer);
+        let mut writer = writer.lock();
         let written = writer.write_all(line.as_bytes()).and_then(|()| writer.flush());
         if count == 0 || written.is_err() {
             return;
@@ -169,7 +161,7 @@ fn hand_out(mut reader: impl BufRead, ends: &Mutex<Ends>) {
         let (Ok(number), Ok(piece)) = (number.parse::<u16>(), STANDARD.decode(piece)) else {
             return;
         };
-        lock(ends).hand(number, piece);
+        ends.lock().hand(number, piece);
     }
 }
 
@@ -281,9 +273,9 @@ mod tests {
             let mut all = Vec::new();
             x.read_to_end(&mut all).unwrap();
             assert_eq!(all, [round], "a number may be used again");
-            assert!(lock(&there.ends).of.is_empty());
+            assert!(there.ends.lock().of.is_empty());
             drop(x);
-            while !lock(&here.ends).of.is_empty() {
+            while !here.ends.lock().of.is_empty() {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
         }

@@ -4,12 +4,12 @@
 use super::mux::Mux;
 use super::seam::RankProcess;
 use super::starter::{ALIVE_EVERY, Answer, Ask, HostHello, RANKS_MAX, SILENCE, TALK, is_late};
-use super::talk::{hear_after, say};
+use super::talk::{Talk, hear_after};
 use crate::session::clean;
+use crate::thread::spawn;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::io::{self, BufReader};
-use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -38,15 +38,11 @@ struct Rank {
 /// What the listener and the ranks share.
 struct Shared {
     name: String,
-    talk: Mutex<UnixStream>,
+    talk: Talk,
     known: Mutex<Known>,
 }
 
 impl Shared {
-    fn say(&self, ask: &Ask) -> io::Result<()> {
-        say(&self.talk.lock(), ask)
-    }
-
     fn lost(&self) -> Option<String> {
         let known = self.known.lock();
         let why = known.lost.as_ref()?;
@@ -116,7 +112,7 @@ impl Post {
         reader.set_read_timeout(Some(ALIVE_EVERY))?;
         let shared = Arc::new(Shared {
             name: name.to_owned(),
-            talk: Mutex::new(talk),
+            talk: Talk::over(talk),
             known: Mutex::default(),
         });
         let (first, arrived) = mpsc::channel();
@@ -129,7 +125,7 @@ impl Post {
             let why = silent.unwrap_or_else(explain);
             here.known.lock().lost = Some(clean(&why));
         };
-        let listener = std::thread::Builder::new().name("host".into()).spawn(listening)?;
+        let listener = spawn("host", listening)?;
         let post = Post {
             shared,
             mux,
@@ -167,7 +163,7 @@ impl Post {
             channel,
         };
         let socket = self.mux.open(channel)?;
-        self.shared.say(&Ask::Start {
+        self.shared.talk.say(&Ask::Start {
             channel,
             arguments,
             environment,
@@ -183,9 +179,7 @@ impl Post {
     /// Tell it to end; it is not waited for.
     pub(crate) fn close(&self) {
         self.shared.known.lock().is_closed = true;
-        let talk = self.shared.talk.lock();
-        // One that is closed already needs no closing.
-        let _ = talk.shutdown(Shutdown::Both);
+        self.shared.talk.close();
     }
 }
 
@@ -217,7 +211,7 @@ fn listen(shared: &Shared, reader: UnixStream, first: &Sender<HostHello>) -> Opt
         if said.elapsed() >= ALIVE_EVERY {
             said = Instant::now();
             // A pipe that is gone shows as the end of what comes.
-            let _ = shared.say(&Ask::Alive);
+            let _ = shared.talk.say(&Ask::Alive);
         }
     }
 }
@@ -248,7 +242,7 @@ impl RankProcess for FarRank {
 
     fn kill(&mut self) {
         // A starter that is gone has taken its ranks with it.
-        let _ = self.shared.say(&Ask::Kill {
+        let _ = self.shared.talk.say(&Ask::Kill {
             channel: self.channel,
         });
     }

@@ -140,11 +140,7 @@ impl SshHost {
                 format!("check `ssh {name} true`; it needs this machine's kind of processor and C library"),
             ),
         };
-        Failure {
-            class,
-            message: format!("{name}: {said}"),
-            remedy: Some(remedy),
-        }
+        Failure::with_remedy(class, format!("{name}: {said}"), remedy)
     }
 
     fn command(&self, size_bytes: u64, arguments: &[std::ffi::OsString]) -> Command {

@@ -6,8 +6,9 @@ use super::mux::Mux;
 use super::program::RankProgram;
 use super::seam::describe;
 use super::stdio::{self, Whereabouts};
-use super::talk::{hear_after, say};
+use super::talk::{Talk, hear_after};
 use crate::session::hello;
+use crate::thread::spawn;
 use parking_lot::Mutex;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -15,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, BufReader};
 use std::net::IpAddr;
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ pub(crate) fn serve(mux: &Mux, program: PathBuf) -> io::Result<()> {
     let starter = Starter {
         mux,
         program,
-        talk: Talk(Arc::new(Mutex::new(socket))),
+        talk: Talk::over(socket),
         ranks: Ranks::default(),
     };
     starter.talk.say(&Answer::Hello(Box::new(HostHello::here())))?;
@@ -143,16 +143,6 @@ pub(crate) fn is_late(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
     )
-}
-
-/// A socket that several threads say lines on.
-#[derive(Clone)]
-struct Talk(Arc<Mutex<UnixStream>>);
-
-impl Talk {
-    fn say(&self, answer: &Answer) -> io::Result<()> {
-        say(&self.0.lock(), answer)
-    }
 }
 
 /// Ranks that run, by channel. Dropped by the starter, all of them are ended.
@@ -260,7 +250,6 @@ impl Starter<'_> {
                 let _ = talk.say(&Answer::Ended { channel, how });
             }
         };
-        let thread = std::thread::Builder::new().name("end".into());
-        thread.spawn(watching).map(drop)
+        spawn("end", watching).map(drop)
     }
 }

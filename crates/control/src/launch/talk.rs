@@ -1,10 +1,13 @@
 //! What two programs say to each other over a socket that only the two have: one JSON object a line. A line is never
 //! kept beyond its limit, and one that waits for its end may be waited for again.
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, BufRead, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 /// Longest line: an environment is the longest thing said.
 const LINE_BYTES_MAX: usize = 1 << 20;
@@ -14,6 +17,28 @@ pub fn say<T: Serialize>(mut to: &UnixStream, what: &T) -> io::Result<()> {
     let mut line = serde_json::to_vec(what)?;
     line.push(b'\n');
     to.write_all(&line)
+}
+
+/// A socket that several threads say things on, each of them whole.
+#[derive(Clone)]
+pub struct Talk(Arc<Mutex<UnixStream>>);
+
+impl Talk {
+    /// Over this socket.
+    pub fn over(socket: UnixStream) -> Self {
+        Talk(Arc::new(Mutex::new(socket)))
+    }
+
+    /// Say something.
+    pub fn say<T: Serialize>(&self, what: &T) -> io::Result<()> {
+        say(&self.0.lock(), what)
+    }
+
+    /// Nothing more is said, nor heard.
+    pub fn close(&self) {
+        // One that is closed already needs no closing.
+        let _ = self.0.lock().shutdown(Shutdown::Both);
+    }
 }
 
 /// The next thing said; `None` at the end. A line that is no such thing, or too long, is an error.

@@ -5,15 +5,15 @@ use crate::coordinator::event::{GroupEvent, GroupResult};
 use crate::session::Timing;
 use crate::session::group::Failure;
 use crate::stop::{StopFlag, StopLevel};
+use crate::thread::spawn;
 use std::fmt::Display;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use wirespeed::transport::Service;
 use wirespeed::transport::cancel::CancelReason;
-use wirespeed::{Bootstrap, BootstrapError, Cancel, MeasureError, Registry, ThreadBootstrap};
+use wirespeed::{Bootstrap as _, Cancel, MeasureError, Registry, ThreadBootstrap};
 use wirespeed_schema::case::Case;
 use wirespeed_schema::message::FailureClass;
 use wirespeed_schema::outcome::{Interval, Outcome, StopReason};
@@ -25,58 +25,6 @@ enum Said {
     Interval(u32, Box<Interval>),
     Ended(u32, Result<Box<Outcome>, Failure>),
     Stop,
-}
-
-/// Notes when the group's first barrier is passed, which ends its set-up.
-struct Watched {
-    inner: ThreadBootstrap,
-    first_barrier: Arc<OnceLock<Instant>>,
-}
-
-impl Bootstrap for Watched {
-    fn size(&self) -> u32 {
-        self.inner.size()
-    }
-
-    fn rank(&self) -> u32 {
-        self.inner.rank()
-    }
-
-    fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), BootstrapError> {
-        self.inner.barrier(progress)?;
-        self.first_barrier.get_or_init(Instant::now);
-        Ok(())
-    }
-
-    fn barrier_asleep(&self) -> Result<(), BootstrapError> {
-        self.inner.barrier_asleep()?;
-        self.first_barrier.get_or_init(Instant::now);
-        Ok(())
-    }
-
-    fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
-        self.inner.exchange(blob)
-    }
-
-    fn exchange_among(&self, color: u64, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
-        self.inner.exchange_among(color, blob)
-    }
-
-    fn leave(&self) -> bool {
-        self.inner.leave()
-    }
-
-    fn cancel(&self) -> Cancel {
-        self.inner.cancel()
-    }
-
-    fn bind_address(&self) -> IpAddr {
-        self.inner.bind_address()
-    }
-
-    fn service(&self) -> Option<&Service> {
-        self.inner.service()
-    }
 }
 
 /// What there is around the threads.
@@ -96,7 +44,6 @@ pub(crate) fn run(
 ) -> GroupResult {
     let size = case.ranks.len();
     let cancel = Cancel::new();
-    let first_barrier = Arc::new(OnceLock::new());
     let (tx, rx) = mpsc::channel();
     let waker = tx.clone();
     let _subscription = stop.subscribe(move || {
@@ -105,19 +52,19 @@ pub(crate) fn run(
     });
     let started = Instant::now();
     let mut verdict = Verdict::new(size);
-    for inner in ThreadBootstrap::group_with(size as u32, cancel.clone(), around.bind_address) {
-        let rank = inner.rank();
-        let bootstrap = Watched {
-            inner: inner.with_service(around.service.cloned()),
-            first_barrier: first_barrier.clone(),
-        };
+    let group = ThreadBootstrap::group_with(size as u32, cancel.clone(), around.bind_address);
+    let first_barrier = group.first().map(ThreadBootstrap::first_barrier);
+    for bootstrap in group {
+        let rank = bootstrap.rank();
+        let bootstrap = bootstrap.with_service(around.service.cloned());
         if let Err(error) = start_thread(case, registry, bootstrap, tx.clone()) {
             let text = format!("cannot start a thread for rank {rank}: {error}");
             verdict.end(rank, Err(Failure::new(FailureClass::Failed, text)), &cancel);
         }
     }
     wait_for_all(&mut verdict, &rx, around.timing, &cancel, events, stop);
-    let setup_end = first_barrier.get().copied().unwrap_or_else(Instant::now);
+    let setup_end = first_barrier.and_then(|at| at.get().copied());
+    let setup_end = setup_end.unwrap_or_else(Instant::now);
     GroupResult {
         outcomes: verdict.outcomes,
         error: verdict.causes.into_iter().chain(verdict.consequences).next(),
@@ -225,31 +172,29 @@ fn said_by((rank, size): (u32, usize), what: &dyn Display) -> String {
 fn start_thread(
     case: &Case,
     registry: &Registry,
-    bootstrap: Watched,
+    bootstrap: ThreadBootstrap,
     tx: mpsc::Sender<Said>,
 ) -> std::io::Result<()> {
     let (case, registry) = (case.clone(), registry.clone());
     let rank = bootstrap.rank();
-    std::thread::Builder::new()
-        .name(format!("rank {rank}"))
-        .spawn(move || {
-            let mut report = |interval: &Interval| {
-                let _ = tx.send(Said::Interval(rank, Box::new(interval.clone())));
-            };
-            let measuring = || wirespeed::measure(&case, &registry, &bootstrap, &mut report);
-            let result = std::panic::catch_unwind(AssertUnwindSafe(measuring));
-            let ended = match result {
-                Ok(result) => result.map(Box::new).map_err(|error: MeasureError| {
-                    let text = said_by((rank, case.ranks.len()), &error);
-                    Failure::new(classify(&error, false), text)
-                }),
-                Err(panic) => {
-                    bootstrap.cancel().cancel(CancelReason::PeerLost);
-                    let text = format!("rank {rank}: {}", describe_panic(&*panic));
-                    Err(Failure::new(FailureClass::Failed, text))
-                }
-            };
-            let _ = tx.send(Said::Ended(rank, ended));
-        })
-        .map(drop)
+    let measuring = spawn(format!("rank {rank}"), move || {
+        let mut report = |interval: &Interval| {
+            let _ = tx.send(Said::Interval(rank, Box::new(interval.clone())));
+        };
+        let measuring = || wirespeed::measure(&case, &registry, &bootstrap, &mut report);
+        let result = std::panic::catch_unwind(AssertUnwindSafe(measuring));
+        let ended = match result {
+            Ok(result) => result.map(Box::new).map_err(|error: MeasureError| {
+                let text = said_by((rank, case.ranks.len()), &error);
+                Failure::new(classify(&error, false), text)
+            }),
+            Err(panic) => {
+                bootstrap.cancel().cancel(CancelReason::PeerLost);
+                let text = format!("rank {rank}: {}", describe_panic(&*panic));
+                Err(Failure::new(FailureClass::Failed, text))
+            }
+        };
+        let _ = tx.send(Said::Ended(rank, ended));
+    });
+    measuring.map(drop)
 }

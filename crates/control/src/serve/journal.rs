@@ -3,6 +3,7 @@
 //! It must never make a session wait: what finds no room is left out, and how much that was is said later.
 
 use super::{Log, LogEvent, LogLine};
+use crate::thread::spawn;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::io;
@@ -52,8 +53,7 @@ impl Journal {
     /// Write to `log` from now on.
     pub(super) fn write_to(self: &Arc<Self>, log: Log) -> io::Result<()> {
         let journal = self.clone();
-        let writer = std::thread::Builder::new().name("log".into());
-        writer.spawn(move || journal.write(&log)).map(drop)
+        spawn("log", move || journal.write(&log)).map(drop)
     }
 
     /// Write the last lines; false when nobody took them in time.

@@ -20,6 +20,7 @@ use crate::launch::program::RankProgram;
 use crate::session::Timing;
 use crate::stop::StopFlag;
 use crate::strangers::Strangers;
+use crate::thread::spawn;
 use journal::Journal;
 use parking_lot::{Condvar, Mutex};
 use slots::Slots;
@@ -43,7 +44,8 @@ pub enum Listen {
 }
 
 impl Listen {
-    pub(crate) fn addresses(&self) -> Vec<IpAddr> {
+    /// The addresses that it stands for.
+    pub fn addresses(&self) -> Vec<IpAddr> {
         match self {
             Listen::Loopback => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
             Listen::Everywhere => vec![Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()],
@@ -182,7 +184,7 @@ impl Daemon {
         stop: &StopFlag,
         log: Log,
     ) -> Result<Self, ControlError> {
-        let tls = tls::server_config(key)?;
+        let tls = tls::server_config(key, tls::ALPN)?;
         let listeners = listen::bind(
             &options.listen.addresses(),
             options.port,
@@ -263,23 +265,21 @@ fn admit(shared: &Arc<Shared>, stream: TcpStream, client: SocketAddr) {
         Ok(visitor) => visitor,
         Err(error) => return shared.log(Some(client), format!("cannot keep the connection: {error}")),
     };
-    let spawned = std::thread::Builder::new()
-        .name(format!("client {id}"))
-        .spawn(move || {
-            let greeted = door::greet(&here, stream, client);
-            // No stranger any more, or gone.
-            drop(visitor);
-            match greeted {
-                Ok(known) => {
-                    session::run(&here, id, client, known);
-                    here.leave();
-                    if here.options.once {
-                        here.stop.request();
-                    }
+    let spawned = spawn(format!("client {id}"), move || {
+        let greeted = door::greet(&here, stream, client);
+        // No stranger any more, or gone.
+        drop(visitor);
+        match greeted {
+            Ok(known) => {
+                session::run(&here, id, client, known);
+                here.leave();
+                if here.options.once {
+                    here.stop.request();
                 }
-                Err(why) => here.log(Some(client), why),
             }
-        });
+            Err(why) => here.log(Some(client), why),
+        }
+    });
     if let Err(error) = spawned {
         shared.log(Some(client), format!("cannot start a thread: {error}"));
     }

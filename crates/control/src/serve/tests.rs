@@ -70,7 +70,7 @@ impl Fixture {
     /// A connection after its handshake, with the proof that belongs to it.
     fn connect(&self) -> (Arc<tls_wire::TlsWire>, Receiver, Vec<u8>) {
         let stream = TcpStream::connect(self.address).unwrap();
-        let mut connection = tls::client(&self.identity).unwrap();
+        let mut connection = tls::client(&self.identity, tls::ALPN).unwrap();
         tls::shake_hands(&stream, &mut connection, Instant::now() + PATIENCE).unwrap();
         let proof = self.identity.prove(&tls::channel_value(&connection).unwrap());
         let (wire, reader) = tls_wire::halves(stream, connection).unwrap();

@@ -3,6 +3,7 @@
 
 use super::Timing;
 use super::meeting::{Brought, Complete, Meeting};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use wirespeed_schema::case::Role;
 use wirespeed_schema::message::{CancelCause, FailureClass, OutcomeReport, RankMessage};
@@ -35,11 +36,12 @@ pub enum Action {
 }
 
 /// Why a run failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What kind.
     pub class: FailureClass,
     /// One line of cause.
+    #[serde(rename = "error")]
     pub message: String,
     /// One line of remedy, where one is known.
     pub remedy: Option<String>,
@@ -53,6 +55,25 @@ impl Failure {
             class,
             message: message.into(),
             remedy: (class == FailureClass::Memory).then(|| smaller.to_owned()),
+        }
+    }
+
+    /// A failure that something can be done about.
+    pub fn with_remedy(class: FailureClass, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Failure {
+            class,
+            message: message.into(),
+            remedy: Some(remedy.into()),
+        }
+    }
+
+    /// As the far end stated it, safe for a terminal.
+    #[must_use]
+    pub fn cleaned(self) -> Self {
+        Failure {
+            class: self.class,
+            message: super::clean(&self.message),
+            remedy: self.remedy.map(|remedy| super::clean(&remedy)),
         }
     }
 }

@@ -79,23 +79,26 @@ fn groups(files: &Files) -> Vec<(Hierarchy, String)> {
         return Vec::new();
     };
     let mut found = Vec::new();
-    for line in groups.lines() {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else {
-            continue;
+    for (controller, path) in memberships(&groups) {
+        let hierarchy = match controller {
+            "" => Hierarchy::Both,
+            "memory" => Hierarchy::MemoryV1,
+            "cpu" => Hierarchy::CpuV1,
+            _ => continue,
         };
-        for controller in controllers.split(',') {
-            let (hierarchy, kind, option) = match controller {
-                "" => (Hierarchy::Both, "cgroup2", None),
-                "memory" => (Hierarchy::MemoryV1, "cgroup", Some("memory")),
-                "cpu" => (Hierarchy::CpuV1, "cgroup", Some("cpu")),
-                _ => continue,
-            };
-            let folders = folders(&mounts, kind, option, path);
-            found.extend(folders.into_iter().map(|folder| (hierarchy, folder)));
-        }
+        let folders = folders(&mounts, controller, path);
+        found.extend(folders.into_iter().map(|folder| (hierarchy, folder)));
     }
     found
+}
+
+/// The controllers that groups of this process have, and the group's path at each; the one of version 2, which has all, goes
+/// without a name. `groups` is `/proc/self/cgroup`; format: cgroups(7).
+pub fn memberships(groups: &str) -> impl Iterator<Item = (&str, &str)> {
+    let fields = groups
+        .lines()
+        .filter_map(|line| line.split_once(':')?.1.split_once(':'));
+    fields.flat_map(|(controllers, path)| controllers.split(',').map(move |one| (one, path)))
 }
 
 impl Limits {
@@ -114,8 +117,8 @@ impl Limits {
 }
 
 /// The folder of the group `path` in the mount of its hierarchy, then its parents up to the mount itself.
-fn folders(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Vec<String> {
-    let Some((mount_root, mount_point)) = find_mount(mounts, kind, controller) else {
+fn folders(mounts: &str, controller: &str, path: &str) -> Vec<String> {
+    let Some((mount_root, mount_point)) = hierarchies(mounts, controller).next() else {
         return Vec::new();
     };
     // In a namespace of its own the process may see a path that the mount does not show; then the mount is its group.
@@ -133,16 +136,18 @@ fn folders(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Ve
     found
 }
 
-/// Root and mount point of the hierarchy; format: proc_pid_mountinfo(5).
-fn find_mount<'a>(mounts: &'a str, kind: &str, controller: Option<&str>) -> Option<(&'a str, &'a str)> {
-    mounts.lines().find_map(|line| {
+/// Root and mount point of each hierarchy of a controller, or without a name of version 2; `mounts` is `/proc/self/mountinfo`;
+/// format: proc_pid_mountinfo(5).
+pub fn hierarchies<'a>(mounts: &'a str, controller: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    mounts.lines().filter_map(move |line| {
         let (mount, filesystem) = line.split_once(" - ")?;
         let mut filesystem = filesystem.split(' ');
-        if filesystem.next() != Some(kind) {
-            return None;
-        }
-        let options = filesystem.nth(1).unwrap_or("");
-        if controller.is_some_and(|c| !options.split(',').any(|o| o == c)) {
+        let (kind, options) = (filesystem.next()?, filesystem.nth(1).unwrap_or(""));
+        let is_it = match controller {
+            "" => kind == "cgroup2",
+            name => kind == "cgroup" && options.split(',').any(|option| option == name),
+        };
+        if !is_it {
             return None;
         }
         let mut fields = mount.split(' ').skip(3);

@@ -18,6 +18,11 @@ pub fn resident_max_bytes() -> Option<u64> {
     Files::live().kilobytes("/proc/self/status", "VmHWM")
 }
 
+/// What the kernel says of the memory of process `pid` under `key`, such as `VmPeak`; format: proc_pid_status(5).
+pub fn of_process_bytes(pid: u32, key: &str) -> Option<u64> {
+    Files::live().kilobytes(&format!("/proc/{pid}/status"), key)
+}
+
 /// Most memory that this process has ever had in use, whatever was begun anew.
 pub fn resident_ever_bytes() -> Option<u64> {
     Some(resident_max_bytes()?.max(BEFORE.load(Ordering::Relaxed)))

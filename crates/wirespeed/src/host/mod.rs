@@ -23,6 +23,7 @@ pub use affinity::{
 };
 pub use caches::cache_bytes;
 pub(crate) use cgroup::cpu_quotas;
+pub use cgroup::{hierarchies, memberships};
 pub use crash::tell_of_crashes;
 pub use disturbance::Probe;
 pub use error::HostError;
@@ -31,7 +32,7 @@ pub(crate) use fingerprint::recent_fingerprint;
 pub use fingerprint::{FingerprintOptions, fingerprint};
 pub(crate) use memory::begin_resident_max;
 pub(crate) use memory::zeroed_bytes;
-pub use memory::{available_bytes, resident_ever_bytes, resident_max_bytes};
+pub use memory::{available_bytes, of_process_bytes, resident_ever_bytes, resident_max_bytes};
 pub use noise::scan;
 pub(crate) use noise::work;
 pub(crate) use topology::Topology;

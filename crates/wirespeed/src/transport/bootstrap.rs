@@ -5,8 +5,8 @@ use super::cancel::{Cancel, CancelReason};
 use super::service::Service;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// Largest blob that a rank may exchange.
 pub const BLOB_BYTES_MAX: usize = 64 << 10;
@@ -121,6 +121,7 @@ struct Shared {
     moved: Condvar,
     cancel: Cancel,
     address: IpAddr,
+    first_barrier: Arc<OnceLock<Instant>>,
 }
 
 impl Shared {
@@ -163,6 +164,7 @@ impl ThreadBootstrap {
             moved: Condvar::new(),
             cancel,
             address,
+            first_barrier: Arc::default(),
         });
         shared.cancel.wake_on_cancel(&shared, |shared| {
             // Under the lock, so that nobody is between looking at the flag and sleeping.
@@ -183,6 +185,17 @@ impl ThreadBootstrap {
     pub fn with_service(mut self, service: impl Into<Option<Service>>) -> Self {
         self.service = service.into();
         self
+    }
+
+    /// Where the group notes when it has passed its first barrier, which ends its set-up.
+    pub fn first_barrier(&self) -> Arc<OnceLock<Instant>> {
+        self.shared.first_barrier.clone()
+    }
+
+    fn pass(&self, progress: Option<&mut dyn FnMut()>) -> Result<(), BootstrapError> {
+        self.meet((None, &[]), progress)?;
+        self.shared.first_barrier.get_or_init(Instant::now);
+        Ok(())
     }
 
     /// Asleep where there is nothing to progress.
@@ -233,11 +246,11 @@ impl Bootstrap for ThreadBootstrap {
     }
 
     fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), BootstrapError> {
-        self.meet((None, &[]), Some(progress)).map(drop)
+        self.pass(Some(progress))
     }
 
     fn barrier_asleep(&self) -> Result<(), BootstrapError> {
-        self.meet((None, &[]), None).map(drop)
+        self.pass(None)
     }
 
     fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {

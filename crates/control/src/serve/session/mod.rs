@@ -12,6 +12,7 @@ use crate::launch::local::{Heard, RankSet};
 use crate::launch::seam::Launch;
 use crate::launch::together::Together;
 use crate::session::heart::{Beat, Heart};
+use crate::thread::spawn;
 use crate::watch::Watch;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender};
 use std::collections::BTreeSet;
@@ -96,8 +97,9 @@ pub(super) fn run(shared: &Arc<Shared>, id: SessionId, client: SocketAddr, known
     let (handled, backlog) = mpsc::sync_channel(BACKLOG_MESSAGES);
     let reader = {
         let (events, receiver) = (events.clone(), known.receiver);
-        let spawned = std::thread::Builder::new().name(format!("client {id} in"));
-        spawned.spawn(move || listen(receiver, &events, &handled))
+        spawn(format!("client {id} in"), move || {
+            listen(receiver, &events, &handled)
+        })
     };
     let lease = shared.options.timing.lease;
     let mut session = Session {
