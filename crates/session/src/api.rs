@@ -1,26 +1,9 @@
 //! What clients, coordinator and nodes send each other: the bodies of requests and answers. Plain data.
 
-use crate::definition::{Computation, Definition};
+use crate::definition::Computation;
 use crate::node::Free;
 use crate::say::Work;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use wirespeed_control::Failure;
-use wirespeed_schema::message::FailureClass;
-
-/// A client asks a coordinator for a session.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CreateSession {
-    /// The session.
-    pub definition: Definition,
-    /// What its main computation does beside messages.
-    #[serde(default)]
-    pub work: Work,
-    /// Start the daemon that passes messages on.
-    #[serde(default)]
-    pub daemon: bool,
-}
 
 /// A computation, ready on a node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -57,7 +40,7 @@ pub struct StartOnNode {
 }
 
 /// A node and what is free there.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct NodeStatus {
     /// Its name.
     pub name: String,
@@ -88,53 +71,4 @@ pub struct ComputationStatus {
     pub ended: Option<String>,
     /// Why the session cannot go on, when it ended early.
     pub early_end: Option<String>,
-}
-
-/// The answer to what cannot be done.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Refused {
-    /// What kind: `usage`, `refused`, `failed`.
-    pub class: FailureClass,
-    /// One line of cause.
-    pub error: String,
-    /// One line of remedy.
-    pub remedy: Option<String>,
-}
-
-impl From<Failure> for Refused {
-    fn from(failure: Failure) -> Self {
-        Refused {
-            class: failure.class,
-            error: failure.message,
-            remedy: failure.remedy,
-        }
-    }
-}
-
-impl Refused {
-    /// The answer for `failure`, and its status.
-    pub(crate) fn of(failure: &Failure) -> (u16, Value) {
-        let status = match failure.class {
-            FailureClass::Usage | FailureClass::Unsupported => 400,
-            FailureClass::Refused => 503,
-            _ => 409,
-        };
-        let refused = Refused {
-            class: failure.class,
-            error: failure.message.clone(),
-            remedy: failure.remedy.clone(),
-        };
-        (status, serde_json::to_value(refused).unwrap_or_default())
-    }
-
-    /// What the far end stated, safe for a terminal.
-    pub(crate) fn into_failure(self) -> Failure {
-        Failure {
-            class: self.class,
-            message: wirespeed_control::session::clean(&self.error),
-            remedy: self
-                .remedy
-                .map(|remedy| wirespeed_control::session::clean(&remedy)),
-        }
-    }
 }

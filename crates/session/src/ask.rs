@@ -2,18 +2,22 @@
 
 use crate::definition::{Computation, Definition};
 use crate::say::Work;
+use serde::{Deserialize, Serialize};
 
 /// The computation that passes messages on.
 pub const DAEMON: &str = "router";
 
-/// What is asked for.
-#[derive(Debug, Clone)]
+/// What is asked for; a client says it to a coordinator so.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Ask {
     /// The session.
     pub definition: Definition,
     /// What its main computation does beside messages; what is prepended to search paths, all of them have.
+    #[serde(default)]
     pub work: Work,
     /// Start the daemon that passes messages on.
+    #[serde(default)]
     pub daemon: bool,
 }
 

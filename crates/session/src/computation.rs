@@ -5,8 +5,7 @@
 //! its log. It must never outlive its node.
 
 use crate::groups;
-use crate::say::{LogTo, Order, Said, Work, hear, say};
-use parking_lot::Mutex;
+use crate::say::{LogTo, Order, Said, Work, hear};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::{Signal, getpid, kill_process};
 use std::fs::{File, OpenOptions};
@@ -22,6 +21,9 @@ use wirespeed::Registry;
 use wirespeed::host::resident_ever_bytes;
 use wirespeed::load::{Background, FloodWatch, LogTarget, flood};
 use wirespeed_control::agent::{Here, run_stdio_agent};
+use wirespeed_control::launch::talk::Talk;
+use wirespeed_control::thread::spawn;
+use wirespeed_schema::units::nanoseconds;
 
 /// One that has said its last word is ended by its node, which reads its groups' counters first; it waits for so long.
 const LAST_WAIT: Duration = Duration::from_secs(2);
@@ -45,19 +47,12 @@ pub fn run(registry: &Registry) -> u8 {
     if let Some(cpus) = cpus
         && let Err(error) = wirespeed::host::restrict_thread(&cpus)
     {
-        let _ = say(
-            &talk,
-            &Said::Failed {
-                why: error.to_string(),
-            },
-        );
+        let why = error.to_string();
+        tell(&talk, &Said::Failed { why });
         return 1;
     }
     let busy_threads = u32::try_from(work.load.threads()).unwrap_or(u32::MAX);
-    let worker = std::thread::Builder::new()
-        .name("orders".into())
-        .spawn(move || obey(reader, talk, &work, &groups));
-    let Ok(worker) = worker else {
+    let Ok(worker) = spawn("orders", move || obey(reader, talk, &work, &groups)) else {
         return 1;
     };
     run_stdio_agent(Here::from(registry).with_busy_threads(busy_threads));
@@ -65,18 +60,17 @@ pub fn run(registry: &Registry) -> u8 {
     worker.join().unwrap_or(1)
 }
 
-fn sockets() -> Option<(UnixStream, UnixStream)> {
+fn sockets() -> Option<(Talk, UnixStream)> {
     let talk = UnixStream::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
     talk.peer_addr().ok()?;
     let reader = talk.try_clone().ok()?;
-    Some((talk, reader))
+    Some((Talk::over(talk), reader))
 }
 
 /// Do what the node says, until it ends this process or is gone itself.
-fn obey(mut reader: BufReader<UnixStream>, talk: UnixStream, work: &Work, groups: &[PathBuf]) -> u8 {
-    // A node that is gone shows at the next read.
-    let _ = say(&talk, &Said::Ready);
-    let talk = &Arc::new(Mutex::new(talk));
+fn obey(mut reader: BufReader<UnixStream>, talk: Talk, work: &Work, groups: &[PathBuf]) -> u8 {
+    let talk = &talk;
+    tell(talk, &Said::Ready);
     let (mut background, mut flooding) = (None, None);
     let mut began = (Instant::now(), cpu_ns());
     loop {
@@ -97,7 +91,7 @@ fn obey(mut reader: BufReader<UnixStream>, talk: UnixStream, work: &Work, groups
                 }
                 let done = Said::Done {
                     cpu_ns: cpu_ns().saturating_sub(began.1),
-                    elapsed_ns: u64::try_from(began.0.elapsed().as_nanos()).unwrap_or(u64::MAX),
+                    elapsed_ns: nanoseconds(began.0.elapsed()),
                     load_done: background.take().map(Background::stop).unwrap_or_default(),
                     resident_max_bytes: resident_ever_bytes(),
                 };
@@ -126,12 +120,9 @@ fn vanish(groups: &[PathBuf]) -> ! {
     }
 }
 
-/// The socket to the node, of whoever has something to say.
-type Talk = Arc<Mutex<UnixStream>>;
-
 /// A node that is gone shows at the next read.
 fn tell(talk: &Talk, said: &Said) {
-    let _ = say(&talk.lock(), said);
+    let _ = talk.say(said);
 }
 
 /// A flood under way: the node is heard all the while.
@@ -160,7 +151,7 @@ impl Flooding {
             };
             tell(&talk, &said);
         };
-        let writer = std::thread::Builder::new().name("flood".into()).spawn(write);
+        let writer = spawn("flood", write);
         Ok(Flooding {
             watch,
             began: Instant::now(),
@@ -178,7 +169,7 @@ impl Flooding {
         if !self.ends_within(FLOOD_WAIT) {
             let said = Said::Logged {
                 lines: self.watch.lines(),
-                elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+                elapsed_ns: nanoseconds(elapsed),
             };
             tell(talk, &said);
         }

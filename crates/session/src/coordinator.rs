@@ -4,11 +4,11 @@
 //! It must never start a process itself.
 
 use crate::Tell;
-use crate::api::{CreateSession, Created, NodeStatus, Placed, Refused, Register, StartOnNode};
+use crate::api::{Created, NodeStatus, Placed, Register, StartOnNode};
 use crate::ask::Ask;
-use crate::daemon::{parse, to_value};
+use crate::daemon::parse;
 use crate::definition::Computation;
-use crate::http::{self, Bad, Far, Request};
+use crate::http::{self, Far, Request, to_value};
 use crate::node::{Free, too_much};
 use crate::openapi;
 use crate::registration::REGISTER_EVERY;
@@ -26,6 +26,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_control::secure::{SecureListener, SecureReader, SecureWriter, Stranger};
+use wirespeed_control::thread::spawn;
 use wirespeed_control::watch::Watch;
 use wirespeed_control::{ControlError, Failure, Identity, Listen, StopFlag};
 use wirespeed_schema::units::counted;
@@ -115,7 +116,7 @@ impl Coordinator {
         let (shared, watched) = (self.shared.clone(), self.shared);
         // Dropped, it ends the janitor.
         let (serving, ended) = mpsc::channel::<()>();
-        let janitor = std::thread::Builder::new().name("janitor".into()).spawn(move || {
+        let janitor = spawn("janitor", move || {
             let wait = || watched.watch.wait(LOOK, |time| ended.recv_timeout(time));
             while wait() == Err(RecvTimeoutError::Timeout) {
                 watched.forget_silent();
@@ -135,16 +136,9 @@ impl Coordinator {
 
 impl Shared {
     fn serve(&self, mut reader: SecureReader, mut writer: SecureWriter, stranger: Stranger) {
-        let (status, body) = match http::read_request(&mut reader, &self.identity, stranger) {
-            Ok(request) => match self.answer(&request) {
-                Ok(answer) => answer,
-                Err(failure) => Refused::of(&failure),
-            },
-            Err(Bad(status, why)) => (status, json!({ "class": "refused", "error": why })),
-        };
-        // Whoever asked may be gone.
-        let _ = http::respond(&mut writer, status, &body);
-        writer.close();
+        if let Some(request) = http::request(&mut reader, &mut writer, &self.identity, stranger) {
+            http::answer(&mut writer, self.answer(&request));
+        }
     }
 
     fn answer(&self, request: &Request) -> Result<(u16, Value), Failure> {
@@ -162,18 +156,13 @@ impl Shared {
                 let nodes = self.nodes_of(id)?;
                 // Nodes end what nobody asks for.
                 for (_, far) in &nodes {
-                    far.call("GET", &format!("/node/1/sessions/{id}"), &Value::Null, CALL_TIME)?;
+                    far.ask("GET", &format!("/node/1/sessions/{id}"), CALL_TIME)?;
                 }
                 ok(json!({ "id": id, "nodes": nodes.iter().map(|(name, _)| name).collect::<Vec<_>>() }))
             }
             ("PUT", ["coordinator", "1", "sessions", id, "go"]) => {
                 for (_, far) in self.nodes_of(id)? {
-                    far.call(
-                        "PUT",
-                        &format!("/node/1/sessions/{id}/go"),
-                        &Value::Null,
-                        CALL_TIME,
-                    )?;
+                    far.ask("PUT", &format!("/node/1/sessions/{id}/go"), CALL_TIME)?;
                 }
                 ok(Value::Null)
             }
@@ -186,8 +175,7 @@ impl Shared {
     }
 
     fn register(&self, register: Register) -> Result<Value, Failure> {
-        let address = Address::parse(&register.address);
-        let address = address.map_err(|e| crate::usage(e.to_string(), e.remedy()))?;
+        let address = Address::parse(&register.address).map_err(|e| Failure::from(&e))?;
         let far = Far {
             what: "node",
             address,
@@ -201,13 +189,10 @@ impl Shared {
             .lock()
             .nodes
             .insert(name.clone(), KnownNode { far, heard });
-        let shown = format!("{}:{}", bracketed(&at.host), at.port);
         match before {
-            None => (self.tell)(&format!("node {name} is there, at {shown}")),
+            None => (self.tell)(&format!("node {name} is there, at {at}")),
             Some(before) if before.far.address != at => {
-                (self.tell)(&format!(
-                    "node {name} is at {shown} now, and no longer where it was"
-                ));
+                (self.tell)(&format!("node {name} is at {at} now, and no longer where it was"));
             }
             Some(_) => {}
         }
@@ -245,7 +230,7 @@ impl Shared {
     /// Every node with what is free there; one that does not answer is left out.
     fn nodes(&self) -> Vec<NodeStatus> {
         let ask = |(_, far): (String, Far)| {
-            let answer = far.call("GET", "/node/1/status", &Value::Null, CALL_TIME).ok()?;
+            let answer = far.ask("GET", "/node/1/status", CALL_TIME).ok()?;
             Deserialize::deserialize(&answer).ok()
         };
         self.live_nodes().into_iter().filter_map(ask).collect()
@@ -276,13 +261,8 @@ impl Shared {
     }
 
     /// Place, start and wait until everybody is ready; all or nothing.
-    fn create(&self, request: &CreateSession) -> Result<Created, Failure> {
-        request.definition.check()?;
-        let ask = Ask {
-            definition: request.definition.clone(),
-            work: request.work.clone(),
-            daemon: request.daemon,
-        };
+    fn create(&self, ask: &Ask) -> Result<Created, Failure> {
+        ask.definition.check()?;
         let _placing = self.placing.lock();
         let nodes = self.wait_for_nodes()?;
         let computations = ask.computations();
@@ -310,7 +290,7 @@ impl Shared {
             match started {
                 Ok(started) => {
                     for (at, mut one) in own.into_iter().zip(started) {
-                        one.address = format!("{}:{}", bracketed(&far.address.host), far.address.port);
+                        one.address = far.address.to_string();
                         placed[at] = Some(one);
                     }
                 }
@@ -365,12 +345,7 @@ impl Shared {
         let mut computations: Vec<ComputationReport> = Vec::new();
         for (_, far) in nodes {
             // A node that is gone has nothing to tell.
-            let answer = far.call(
-                "DELETE",
-                &format!("/node/1/sessions/{id}"),
-                &Value::Null,
-                CALL_TIME,
-            );
+            let answer = far.ask("DELETE", &format!("/node/1/sessions/{id}"), CALL_TIME);
             let reports = answer
                 .ok()
                 .and_then(|answer| Deserialize::deserialize(&answer).ok());
@@ -381,14 +356,6 @@ impl Shared {
             computations,
             ..SessionReport::default()
         })
-    }
-}
-
-fn bracketed(host: &str) -> String {
-    if host.contains(':') {
-        format!("[{host}]")
-    } else {
-        host.to_owned()
     }
 }
 

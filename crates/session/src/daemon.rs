@@ -4,14 +4,13 @@
 //! Data of a measurement never pass through here; the daemon that passes messages on is a computation of its own.
 
 use crate::Tell;
-use crate::api::{ComputationStatus, NodeStatus, Placed, Refused, StartOnNode};
-use crate::http::{self, Bad, Far, Request};
+use crate::api::{ComputationStatus, NodeStatus, Placed, StartOnNode};
+use crate::http::{self, Far, Request, to_value};
 use crate::node::Node;
 use crate::registration::Registration;
-use crate::report::ComputationReport;
 use crate::running::Running;
 use parking_lot::Mutex;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr};
@@ -22,6 +21,7 @@ use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_control::launch::stdio;
 use wirespeed_control::secure::{SecureListener, SecureReader, SecureWriter, Stranger};
+use wirespeed_control::thread::spawn;
 use wirespeed_control::watch::Watch;
 use wirespeed_control::{ControlError, Failure, Identity, Listen, StopFlag};
 
@@ -111,7 +111,7 @@ impl NodeDaemon {
             };
             Registration::new(far, shared.node.name(), self.addresses(), self.tell.clone())
         });
-        let janitor = std::thread::Builder::new().name("janitor".into()).spawn(move || {
+        let janitor = spawn("janitor", move || {
             while !stop.is_requested() {
                 janitor_shared.end_abandoned();
                 if let Some(registration) = &mut registration {
@@ -135,25 +135,15 @@ impl NodeDaemon {
 
 impl Shared {
     fn serve(&self, mut reader: SecureReader, mut writer: SecureWriter, stranger: Stranger) {
-        let request = match http::read_request(&mut reader, &self.identity, stranger) {
-            Ok(request) => request,
-            Err(Bad(status, why)) => {
-                // Whoever sent it may be gone.
-                let _ = http::respond(&mut writer, status, &json!({ "class": "refused", "error": why }));
-                return writer.close();
-            }
+        let Some(request) = http::request(&mut reader, &mut writer, &self.identity, stranger) else {
+            return;
         };
         if let (["node", "1", "sessions", id, "computations", name, "channel"], "POST") =
             (&request.parts()[..], request.method.as_str())
         {
             return self.pass_channel(id, name, reader, writer);
         }
-        let (status, body) = match self.answer(&request) {
-            Ok(body) => (200, body),
-            Err(failure) => Refused::of(&failure),
-        };
-        let _ = http::respond(&mut writer, status, &body);
-        writer.close();
+        http::answer(&mut writer, self.answer(&request).map(|body| (200, body)));
     }
 
     fn answer(&self, request: &Request) -> Result<Value, Failure> {
@@ -175,7 +165,7 @@ impl Shared {
             }
             ("DELETE", ["node", "1", "sessions", id]) => {
                 let held = self.sessions.lock().remove(*id).ok_or_else(|| unknown(id))?;
-                Ok(to_value(&end(held)))
+                Ok(to_value(&Running::end_all(held.all)))
             }
             _ => Err(crate::usage(
                 "there is nothing there",
@@ -209,11 +199,7 @@ impl Shared {
                 "use a number of its own",
             ));
         }
-        let mut all = Vec::new();
-        for (computation, work) in &start.computations {
-            all.push(Arc::new(self.node.start(computation, work.clone())?));
-        }
-        all.iter().try_for_each(|running| running.wait_ready())?;
+        let all = self.node.start_all(&start.computations)?;
         let placed = |running: &Arc<Running>| Placed {
             name: running.name().to_owned(),
             pid: running.pid(),
@@ -242,9 +228,7 @@ impl Shared {
                 format!("{name} has no channel to hand out"),
                 "ask for a new session",
             );
-            let (status, body) = Refused::of(&gone);
-            let _ = http::respond(&mut writer, status, &body);
-            return writer.close();
+            return http::answer(&mut writer, Err(gone));
         };
         if http::switch_protocols(&mut writer).is_ok() {
             splice(reader, writer, &channel);
@@ -268,16 +252,9 @@ impl Shared {
         };
         for id in ids {
             let held = self.sessions.lock().remove(&id);
-            held.map(end);
+            held.map(|held| Running::end_all(held.all));
         }
     }
-}
-
-fn end(held: Held) -> Vec<ComputationReport> {
-    held.all.iter().for_each(|running| running.stop());
-    let all = held.all.into_iter();
-    all.filter_map(|running| Arc::into_inner(running).map(Running::finish))
-        .collect()
 }
 
 /// Copy both ways until one end closes; then both are closed.
@@ -286,7 +263,7 @@ pub(crate) fn splice(mut reader: SecureReader, mut writer: SecureWriter, channel
         return writer.close();
     };
     let closing = writer.clone();
-    let back = std::thread::Builder::new().name("channel".into()).spawn(move || {
+    let back = spawn("channel", move || {
         copy(&mut from, &mut writer);
         writer.close();
     });
@@ -318,8 +295,4 @@ fn unknown(id: &str) -> Failure {
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(body)
         .map_err(|e| crate::usage(format!("invalid request: {e}"), "see the OpenAPI document"))
-}
-
-pub(crate) fn to_value(what: &impl serde::Serialize) -> Value {
-    serde_json::to_value(what).unwrap_or_default()
 }

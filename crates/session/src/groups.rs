@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+use wirespeed::host::{hierarchies, memberships};
 
 /// Accounting period of CPU quotas.
 const PERIOD_US: u64 = 100_000;
@@ -40,23 +41,15 @@ impl Roots {
 
     fn from_texts(groups: &str, mounts: &str) -> Self {
         let mut roots = Roots::default();
-        for line in groups.lines() {
-            let mut fields = line.splitn(3, ':').skip(1);
-            let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else {
-                continue;
+        for (controller, path) in memberships(groups) {
+            let place = match controller {
+                "" => &mut roots.v2,
+                "cpu" => &mut roots.cpu,
+                "cpuacct" => &mut roots.cpuacct,
+                "memory" => &mut roots.memory,
+                _ => continue,
             };
-            if controllers.is_empty() {
-                roots.v2 = folder(mounts, "cgroup2", None, path);
-            }
-            for controller in controllers.split(',') {
-                let place = match controller {
-                    "cpu" => &mut roots.cpu,
-                    "cpuacct" => &mut roots.cpuacct,
-                    "memory" => &mut roots.memory,
-                    _ => continue,
-                };
-                *place = folder(mounts, "cgroup", Some(controller), path);
-            }
+            *place = folder(mounts, controller, path);
         }
         roots
     }
@@ -86,11 +79,8 @@ impl Roots {
             (None, None) => return None,
         };
         let of_slurm = |folder: &&Path| folder.to_string_lossy().contains("slurm");
-        let limits = own.ancestors().take_while(of_slurm).filter_map(|folder| {
-            let text = fs::read_to_string(folder.join(file)).ok()?;
-            text.trim().parse::<u64>().ok()
-        });
-        limits.min()
+        let groups = own.ancestors().take_while(of_slurm);
+        groups.filter_map(|folder| number(&folder.join(file))).min()
     }
 
     fn all(&self) -> impl Iterator<Item = &PathBuf> {
@@ -117,20 +107,17 @@ impl Roots {
     }
 }
 
-/// The folder of the group at `path` in the mount of its hierarchy; formats: cgroups(7), proc_pid_mountinfo(5).
-fn folder(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Option<PathBuf> {
-    mounts.lines().find_map(|line| {
-        let (mount, filesystem) = line.split_once(" - ")?;
-        let mut filesystem = filesystem.split(' ');
-        let options = (filesystem.next() == Some(kind)).then(|| filesystem.nth(1).unwrap_or(""))?;
-        if controller.is_some_and(|c| !options.split(',').any(|o| o == c)) {
-            return None;
-        }
-        let mut fields = mount.split(' ').skip(3);
-        let (root, point) = (fields.next()?, fields.next()?);
+/// The folder of the group at `path` in a mount of its hierarchy.
+fn folder(mounts: &str, controller: &str, path: &str) -> Option<PathBuf> {
+    hierarchies(mounts, controller).find_map(|(root, point)| {
         let below = path.strip_prefix(root.trim_end_matches('/'))?;
         (!below.split('/').any(|part| part == "..")).then(|| Path::new(point).join(below.trim_matches('/')))
     })
+}
+
+/// A number alone in its file.
+fn number(path: &Path) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 /// When process `pid` began, in clock ticks since boot; no two processes share number and time.
@@ -293,13 +280,7 @@ impl Group {
 
     /// Its counters.
     pub fn usage(&self) -> Usage {
-        let number = |folder: &Option<PathBuf>, file: &str| -> Option<u64> {
-            fs::read_to_string(folder.as_ref()?.join(file))
-                .ok()?
-                .trim()
-                .parse()
-                .ok()
-        };
+        let number = |folder: &Option<PathBuf>, file: &str| number(&folder.as_ref()?.join(file));
         let value = |folder: &Option<PathBuf>, file: &str, key: &str| -> Option<u64> {
             let text = fs::read_to_string(folder.as_ref()?.join(file)).ok()?;
             let line = text

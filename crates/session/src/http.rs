@@ -3,13 +3,14 @@
 
 use serde::Deserialize;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
 use wirespeed_control::deadlined::Deadlined;
 use wirespeed_control::secure::{self, Connected, SecureReader, SecureWriter, Stranger};
 use wirespeed_control::{ControlError, Failure, Identity, StopFlag, Subscription, reach};
+use wirespeed_schema::message::FailureClass;
 use wirespeed_schema::units::parse_digits;
 
 /// Longest head, of requests and answers.
@@ -37,7 +38,7 @@ impl Request {
 
 /// Why a request is not served: a status, and a line for whoever sent it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Bad(pub(crate) u16, pub(crate) &'static str);
+struct Bad(u16, &'static str);
 
 struct Head {
     first: (String, String),
@@ -47,16 +48,18 @@ struct Head {
     rest: Vec<u8>,
 }
 
-/// Read a request; the body only of who has `identity`'s word, and so is no `stranger` any more.
-pub(crate) fn read_request(
+/// Read a request; the body only of who has `identity`'s word, and so is no `stranger` any more. A bad one is answered here.
+pub(crate) fn request(
     reader: &mut SecureReader,
+    writer: &mut SecureWriter,
     identity: &Identity,
     stranger: Stranger,
-) -> Result<Request, Bad> {
+) -> Option<Request> {
     reader.set_deadline(Some(Instant::now() + READ_TIME));
     let request = read(reader, identity, || drop(stranger));
     reader.set_deadline(None);
-    request
+    let told = |Bad(status, why)| respond(writer, status, &json!({ "class": "refused", "error": why }));
+    request.map_err(told).ok()
 }
 
 fn read(reader: &mut impl Read, identity: &Identity, known: impl FnOnce()) -> Result<Request, Bad> {
@@ -167,15 +170,35 @@ fn head(first: (String, String), headers: &[httparse::Header], rest: &[u8]) -> R
     })
 }
 
-/// Answer with JSON.
-pub(crate) fn respond(writer: &mut SecureWriter, status: u16, body: &impl Serialize) -> io::Result<()> {
-    let body = serde_json::to_vec(body)?;
+/// Answer with what was found, or why there is nothing.
+pub(crate) fn answer(writer: &mut SecureWriter, found: Result<(u16, Value), Failure>) {
+    let failed = |failure: Failure| {
+        let status = match failure.class {
+            FailureClass::Usage | FailureClass::Unsupported => 400,
+            FailureClass::Refused => 503,
+            _ => 409,
+        };
+        (status, to_value(&failure))
+    };
+    let (status, body) = found.unwrap_or_else(failed);
+    respond(writer, status, &body);
+}
+
+/// Answer with JSON, which is the end of the connection.
+fn respond(writer: &mut SecureWriter, status: u16, body: &Value) {
+    let body = body.to_string();
     let head = format!(
         "HTTP/1.1 {status} {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         reason(status),
         body.len()
     );
-    writer.write_all(&[head.as_bytes(), &body].concat())
+    // Whoever asked may be gone.
+    let _ = writer.write_all((head + &body).as_bytes());
+    writer.close();
+}
+
+pub(crate) fn to_value(what: &impl Serialize) -> Value {
+    serde_json::to_value(what).unwrap_or_default()
 }
 
 /// From here on the connection carries a rank's control channel.
@@ -217,6 +240,11 @@ impl Far {
         format!("the {} at {}:{}", self.what, self.address.host, self.address.port)
     }
 
+    /// As [`Far::call`], without a body.
+    pub(crate) fn ask(&self, method: &str, path: &str, patience: Duration) -> Result<Value, Failure> {
+        self.call(method, path, &Value::Null, patience)
+    }
+
     /// Ask, and wait for the answer for at most `patience`. An answer that is an error comes back as the failure that
     /// the far end stated.
     pub(crate) fn call(
@@ -244,8 +272,8 @@ impl Far {
                 format!("{} does not know this key", self.name()),
                 "copy the key file or identity of that host's daemons",
             )),
-            _ => match crate::api::Refused::deserialize(&value) {
-                Ok(refused) => Err(refused.into_failure()),
+            _ => match Failure::deserialize(&value) {
+                Ok(failure) => Err(failure.cleaned()),
                 Err(_) => Err(self.strange(&format!("it answered {status}"))),
             },
         }
@@ -305,18 +333,14 @@ impl Far {
     }
 
     fn unreachable(&self, error: &ControlError) -> Failure {
-        let remedy = match error {
-            ControlError::Connect { .. } => format!(
+        let mut failure = Failure::from(error);
+        if let ControlError::Connect { .. } = error {
+            failure.remedy = Some(format!(
                 "start `wirespeed {}` there, or leave --host, --dc, --env and --site out to run embedded",
                 self.what
-            ),
-            other => other.remedy(),
-        };
-        Failure {
-            class: error.class(),
-            message: error.to_string(),
-            remedy: Some(remedy),
+            ));
         }
+        failure
     }
 }
 

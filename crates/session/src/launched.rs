@@ -8,7 +8,7 @@ use crate::ask::{Ask as Session, DAEMON};
 use crate::coordinator::place;
 use crate::definition::Computation;
 use crate::failed;
-use crate::members::{self, Channels, Member};
+use crate::members::{Member, Members};
 use crate::node::{Free, too_much};
 use crate::outpost::{Early, Outpost, lost};
 use crate::report::{ComputationReport, SessionReport};
@@ -22,7 +22,8 @@ use wirespeed_control::launch::child::LauncherChild;
 use wirespeed_control::launch::slurm::{self, Step};
 use wirespeed_control::launch::ssh::SshHost;
 use wirespeed_control::launch::stdio;
-use wirespeed_control::{ControlError, Failure, Launch, RankProgram, StopFlag};
+use wirespeed_control::thread::side_by_side;
+use wirespeed_control::{ControlError, Failure, RankProgram, StopFlag};
 
 /// What starts the computations.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,9 +55,7 @@ impl Engine {
 
 /// A session on nodes of its own.
 pub(crate) struct Launched {
-    members: Arc<Vec<Member>>,
-    local_address: IpAddr,
-    here: bool,
+    pub(crate) members: Members,
     early: Early,
     /// Before the members, whose channels they carry.
     outposts: Vec<Outpost>,
@@ -100,11 +99,13 @@ impl Launched {
         let machine = stdio::machine();
         let mut client = outposts.iter().filter_map(|outpost| outpost.hello.client_address);
         Ok(Launched {
-            members: Arc::new(members.into_iter().flatten().collect()),
-            local_address: client.next().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-            here: outposts
-                .iter()
-                .all(|outpost| outpost.hello.status.machine == machine),
+            members: Members {
+                all: Arc::new(members.into_iter().flatten().collect()),
+                local_address: client.next().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+                here: outposts
+                    .iter()
+                    .all(|outpost| outpost.hello.status.machine == machine),
+            },
             early,
             outposts,
         })
@@ -113,18 +114,6 @@ impl Launched {
     pub(crate) fn go(&self) -> Result<(), Failure> {
         let mut all = self.outposts.iter();
         all.try_for_each(|outpost| say(&outpost.talk, &Ask::Go).map_err(lost))
-    }
-
-    pub(crate) fn launcher(&self, client: RankProgram) -> Arc<dyn Launch> {
-        Arc::new(Channels {
-            client,
-            members: self.members.clone(),
-            local_address: self.local_address,
-        })
-    }
-
-    pub(crate) fn is_here(&self) -> bool {
-        self.here
     }
 
     pub(crate) fn early_end(&self) -> Option<Failure> {
@@ -144,11 +133,7 @@ impl Launched {
                 computations.extend(reports);
             }
         }
-        members::account(&self.members, &mut computations);
-        SessionReport {
-            computations,
-            ..SessionReport::default()
-        }
+        self.members.account(computations)
     }
 }
 
@@ -159,7 +144,7 @@ impl Drop for Launched {
             // One that is closed already needs no closing.
             let _ = outpost.talk.shutdown(std::net::Shutdown::Both);
         }
-        members::close(&self.members);
+        self.members.close();
         std::thread::scope(|scope| {
             for outpost in self.outposts.drain(..) {
                 scope.spawn(move || drop(outpost));
@@ -197,7 +182,8 @@ impl Starting<'_> {
             outpost.hello.status.name = host.name().to_owned();
             Ok(outpost)
         };
-        let mut outposts = side_by_side(hosts, begin)?;
+        let begun = side_by_side(hosts, hosts.len(), begin).into_iter();
+        let mut outposts = begun.collect::<Result<Vec<Outpost>, Failure>>()?;
         let nodes: Vec<NodeStatus> = outposts.iter().map(|o| o.hello.status.clone()).collect();
         let names = place(computations, &nodes)?;
         let number = |name: &String| nodes.iter().position(|node| node.name == *name).unwrap_or(0);
@@ -239,7 +225,8 @@ impl Starting<'_> {
             .iter()
             .map(|(computation, _)| computation.clone())
             .partition(|computation| computation.name == DAEMON);
-        let mut outposts = side_by_side(&own, begin)?;
+        let begun = side_by_side(&own, own.len(), begin).into_iter();
+        let mut outposts = begun.collect::<Result<Vec<Outpost>, Failure>>()?;
         for mut daemon in daemons {
             daemon.node = outposts.first().map(|main| main.hello.status.name.clone());
             outposts.push(begin(&daemon)?);
@@ -247,23 +234,6 @@ impl Starting<'_> {
         let places = (0..outposts.len()).collect();
         Ok((outposts, places))
     }
-}
-
-/// `begin` for each of `all` at once; all or nothing.
-fn side_by_side<T: Sync>(
-    all: &[T],
-    begin: impl Fn(&T) -> Result<Outpost, Failure> + Sync,
-) -> Result<Vec<Outpost>, Failure> {
-    let begin = &begin;
-    let begun: Vec<Result<Outpost, Failure>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = all.iter().map(|one| scope.spawn(move || begin(one))).collect();
-        let broken = || failed("a session's thread failed", "please report it");
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err(broken())))
-            .collect()
-    });
-    begun.into_iter().collect()
 }
 
 fn no_srun(error: ControlError) -> Failure {

@@ -43,25 +43,17 @@ pub use http::fuzz_http;
 /// Most computations of one session.
 pub const COMPUTATIONS_MAX: usize = 256;
 
-fn failure(class: FailureClass, message: impl Into<String>, remedy: impl Into<String>) -> Failure {
-    Failure {
-        class,
-        message: message.into(),
-        remedy: Some(remedy.into()),
-    }
-}
-
 /// The words do not make sense.
 pub(crate) fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
-    failure(FailureClass::Usage, message, remedy)
+    Failure::with_remedy(FailureClass::Usage, message, remedy)
 }
 
 /// Refused: limits or identity.
 pub(crate) fn refused(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
-    failure(FailureClass::Refused, message, remedy)
+    Failure::with_remedy(FailureClass::Refused, message, remedy)
 }
 
 /// It went wrong.
 pub(crate) fn failed(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
-    failure(FailureClass::Failed, message, remedy)
+    Failure::with_remedy(FailureClass::Failed, message, remedy)
 }

@@ -12,7 +12,6 @@ use crate::report::{Life, SessionReport};
 use crate::running::Running;
 use parking_lot::Mutex;
 use std::io;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
@@ -20,6 +19,7 @@ use wirespeed_control::{
     Failure, Identity, Launch, Launched, RankProcess, RankProgram, StopFlag, Subscription,
 };
 use wirespeed_schema::case::GroupKind;
+use wirespeed_schema::units::nanoseconds;
 
 /// How often a held session looks for computations that died.
 const LOOK: Duration = Duration::from_millis(100);
@@ -62,10 +62,6 @@ pub struct Live {
     _passed_on: Subscription,
 }
 
-fn ns(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
 impl Live {
     /// Ask for a session; returns when all its computations are ready. `tell` has what a launcher says while it runs.
     pub fn begin(ask: &Ask, place: &Place, stop: &StopFlag, tell: &Tell) -> Result<Live, Failure> {
@@ -85,7 +81,7 @@ impl Live {
             }
         };
         let life = Life {
-            ready_ns: ns(requested.elapsed()),
+            ready_ns: nanoseconds(requested.elapsed()),
             ..Life::default()
         };
         Ok(Live {
@@ -109,7 +105,7 @@ impl Live {
             Backend::Remote(remote) => remote.go()?,
             Backend::Launched(launched) => launched.go()?,
         }
-        self.life.lock().go_ns = ns(self.requested.elapsed());
+        self.life.lock().go_ns = nanoseconds(self.requested.elapsed());
         Ok(())
     }
 
@@ -130,16 +126,16 @@ impl Live {
                 client,
                 computations: all.clone(),
             }),
-            Backend::Remote(remote) => remote.launcher(client),
-            Backend::Launched(launched) => launched.launcher(client),
+            Backend::Remote(remote) => remote.members.launcher(client),
+            Backend::Launched(launched) => launched.members.launcher(client),
         }
     }
 
     /// Whether all ranks are on this machine.
     pub fn group_kind(&self) -> GroupKind {
         match &self.backend {
-            Backend::Remote(remote) if !remote.is_here() => GroupKind::Hosts,
-            Backend::Launched(launched) if !launched.is_here() => GroupKind::Hosts,
+            Backend::Remote(remote) if !remote.members.here => GroupKind::Hosts,
+            Backend::Launched(launched) if !launched.members.here => GroupKind::Hosts,
             _ => GroupKind::Processes,
         }
     }
@@ -186,22 +182,15 @@ impl Live {
         let began = Instant::now();
         let life = *self.life.lock();
         let mut report = match self.backend {
-            Backend::Embedded(all) => {
-                all.iter().for_each(|running| running.stop());
-                let gone = all.into_iter().filter_map(|running| {
-                    // Launchers hold the others; a group that is gone has let go of them.
-                    Arc::into_inner(running).map(Running::finish)
-                });
-                SessionReport {
-                    computations: gone.collect(),
-                    ..SessionReport::default()
-                }
-            }
+            Backend::Embedded(all) => SessionReport {
+                computations: Running::end_all(all),
+                ..SessionReport::default()
+            },
             Backend::Remote(remote) => remote.end(),
             Backend::Launched(launched) => launched.end(),
         };
         report.life = Life {
-            gone_ns: ns(began.elapsed()),
+            gone_ns: nanoseconds(began.elapsed()),
             ..life
         };
         report
@@ -210,8 +199,8 @@ impl Live {
 
 /// Start everything on one node; returns when all is ready, with nothing left when something is not.
 pub(crate) fn start_all(node: &Node, ask: &Ask) -> Result<Vec<Arc<Running>>, Failure> {
-    let mut all = Vec::new();
-    for (computation, work) in ask.computations() {
+    let computations = ask.computations();
+    for (computation, _) in &computations {
         if let Some(wanted) = computation.node.as_ref().filter(|wanted| *wanted != node.name()) {
             return Err(crate::refused(
                 format!("there is no node {wanted:?} for {}", computation.name),
@@ -221,10 +210,8 @@ pub(crate) fn start_all(node: &Node, ask: &Ask) -> Result<Vec<Arc<Running>>, Fai
                 ),
             ));
         }
-        all.push(Arc::new(node.start(&computation, work)?));
     }
-    all.iter().try_for_each(|running| running.wait_ready())?;
-    Ok(all)
+    node.start_all(&computations)
 }
 
 /// Ranks of an embedded session.
@@ -259,10 +246,6 @@ impl Launch for Embedded {
             channel: channel.ok_or_else(used)?,
             process: Box::new(Member(running.clone())),
         })
-    }
-
-    fn bind_address(&self, _: u32) -> Option<IpAddr> {
-        None
     }
 }
 

@@ -1,7 +1,7 @@
 //! Computations that run elsewhere, as their client sees them: an address for data, and a control channel that somebody
 //! carries. Their nodes end them, never the client's group.
 
-use crate::report::ComputationReport;
+use crate::report::{ComputationReport, SessionReport};
 use parking_lot::Mutex;
 use std::io;
 use std::net::{IpAddr, Shutdown};
@@ -29,46 +29,70 @@ impl Member {
     }
 }
 
-/// The first member whose channel was closed from its side.
-pub(crate) fn lost(members: &[Member]) -> Option<Failure> {
-    let lost = members.iter().find(|m| !m.open.load(Ordering::Acquire))?;
-    Some(crate::failed(
-        format!("{} is lost: its node {} closed its channel", lost.name, lost.node),
-        "look at the node's messages, and ask for a new session",
-    ))
+/// The computations of a session, in their order.
+pub(crate) struct Members {
+    pub(crate) all: Arc<Vec<Member>>,
+    /// This end's address, as they reach it.
+    pub(crate) local_address: IpAddr,
+    /// They run on this machine.
+    pub(crate) here: bool,
 }
 
-/// Let `reports` tell of every member, in their order: of those whose node is gone, that nothing more is known.
-pub(crate) fn account(members: &[Member], reports: &mut Vec<ComputationReport>) {
-    for member in members {
-        if reports.iter().all(|report| report.name != member.name) {
-            reports.push(ComputationReport {
-                name: member.name.clone(),
-                node: member.node.clone(),
-                exit: "not known: its node does not answer".into(),
-                early: true,
-                ..ComputationReport::default()
-            });
+impl Members {
+    /// The first one whose channel was closed from its side.
+    pub(crate) fn lost(&self) -> Option<Failure> {
+        let lost = self.all.iter().find(|m| !m.open.load(Ordering::Acquire))?;
+        Some(crate::failed(
+            format!("{} is lost: its node {} closed its channel", lost.name, lost.node),
+            "look at the node's messages, and ask for a new session",
+        ))
+    }
+
+    /// Starts their ranks: `client` for the client, their own processes for the others.
+    pub(crate) fn launcher(&self, client: RankProgram) -> Arc<dyn Launch> {
+        Arc::new(Channels {
+            client,
+            members: self.all.clone(),
+            local_address: self.local_address,
+        })
+    }
+
+    /// What `computations` tell of every one, in their order: of those whose node is gone, that nothing more is known.
+    pub(crate) fn account(&self, mut computations: Vec<ComputationReport>) -> SessionReport {
+        for member in &*self.all {
+            if computations.iter().all(|report| report.name != member.name) {
+                computations.push(ComputationReport {
+                    name: member.name.clone(),
+                    node: member.node.clone(),
+                    exit: "not known: its node does not answer".into(),
+                    early: true,
+                    ..ComputationReport::default()
+                });
+            }
+        }
+        computations.order_by_key(|report| self.all.iter().position(|member| member.name == report.name));
+        SessionReport {
+            computations,
+            ..SessionReport::default()
         }
     }
-    reports.order_by_key(|report| members.iter().position(|member| member.name == report.name));
-}
 
-/// Close the channels that no group has taken.
-pub(crate) fn close(members: &[Member]) {
-    for member in members {
-        // Whoever has it closes it.
-        member
-            .take_channel()
-            .map(|channel| channel.shutdown(Shutdown::Both));
+    /// Close the channels that no group has taken.
+    pub(crate) fn close(&self) {
+        for member in &*self.all {
+            // Whoever has it closes it.
+            member
+                .take_channel()
+                .map(|channel| channel.shutdown(Shutdown::Both));
+        }
     }
 }
 
 /// Starts ranks of a session elsewhere.
-pub(crate) struct Channels {
-    pub(crate) client: RankProgram,
-    pub(crate) members: Arc<Vec<Member>>,
-    pub(crate) local_address: IpAddr,
+struct Channels {
+    client: RankProgram,
+    members: Arc<Vec<Member>>,
+    local_address: IpAddr,
 }
 
 impl std::fmt::Debug for Channels {

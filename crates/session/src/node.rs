@@ -24,7 +24,7 @@ use wirespeed_schema::order::InOrder as _;
 const SLURM: &str = "Slurm";
 
 /// What of a host is not set aside.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Free {
     /// Cores.
     pub cores: f64,
@@ -131,6 +131,14 @@ impl Node {
     /// What is free.
     pub fn free(&self) -> Free {
         *self.free.lock()
+    }
+
+    /// Start all of them, and wait until they are ready; nothing is left when one is not.
+    pub fn start_all(&self, computations: &[(Computation, Work)]) -> Result<Vec<Arc<Running>>, Failure> {
+        let start = |(what, work): &(Computation, Work)| self.start(what, work.clone()).map(Arc::new);
+        let all = computations.iter().map(start).collect::<Result<Vec<_>, _>>()?;
+        all.iter().try_for_each(|running| running.wait_ready())?;
+        Ok(all)
     }
 
     /// Start a computation; on return it runs, but is not ready yet. What does not fit is refused.

@@ -2,10 +2,8 @@
 //! ended, or past the user's patience.
 
 use crate::Tell;
-use crate::api::NodeStatus;
 use crate::definition::Computation;
 use crate::failed;
-use crate::node::Free;
 use crate::say::{Work, hear, say};
 use crate::stdio_node::{Answer, Ask, GREETING, Hello, TALK};
 use parking_lot::Mutex;
@@ -17,6 +15,7 @@ use std::time::{Duration, Instant};
 use wirespeed_control::launch::child::LauncherChild;
 use wirespeed_control::launch::greeted::{NoGreeting, greeted};
 use wirespeed_control::launch::mux::Mux;
+use wirespeed_control::thread::spawn;
 use wirespeed_control::{Failure, StopFlag};
 
 /// A node must have said its first word, or given any other answer, by then: the binary may have to travel, Slurm to find a
@@ -46,12 +45,12 @@ fn listen(talk: &UnixStream, early: Early) -> io::Result<Receiver<Answer>> {
         let mut early = early.lock();
         early.get_or_insert(failure);
     };
-    std::thread::Builder::new().name("node".into()).spawn(move || {
+    spawn("node", move || {
         let mut has_ended = false;
         while let Ok(Some(answer)) = hear::<Answer>(&mut reader) {
             has_ended |= matches!(answer, Answer::Ended(_));
             match answer {
-                Answer::Died(why) => note(why.into_failure()),
+                Answer::Died(why) => note(why.cleaned()),
                 answer => {
                     if sender.send(answer).is_err() {
                         return;
@@ -92,19 +91,7 @@ impl Outpost {
         let talk = mux.open(TALK).map_err(lost)?;
         let answers = listen(&talk, early.clone()).map_err(lost)?;
         let mut outpost = Outpost {
-            hello: Hello {
-                status: NodeStatus {
-                    name: String::new(),
-                    machine: String::new(),
-                    free: Free {
-                        cores: 0.0,
-                        memory_bytes: 0,
-                    },
-                    sessions: Vec::new(),
-                },
-                address: None,
-                client_address: None,
-            },
+            hello: Hello::default(),
             talk,
             answers,
             mux,
@@ -123,7 +110,7 @@ impl Outpost {
         let deadline = Instant::now() + ANSWER_TIME;
         loop {
             match self.answers.recv_timeout(LOOK) {
-                Ok(Answer::Failed(why)) => return Err(why.into_failure()),
+                Ok(Answer::Failed(why)) => return Err(why.cleaned()),
                 Ok(answer) => return Ok(answer),
                 Err(RecvTimeoutError::Timeout) if stop.is_requested() => {
                     return Err(failed("interrupted", "run again"));

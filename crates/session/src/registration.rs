@@ -8,8 +8,8 @@ use crate::refused;
 use serde_json::Value;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
+use wirespeed_control::Failure;
 use wirespeed_control::launch::stdio::local_address;
-use wirespeed_control::{ControlError, Failure};
 use wirespeed_schema::message::FailureClass;
 
 /// Between two registrations.
@@ -76,11 +76,8 @@ impl Registration {
     }
 
     fn register(&self) -> Result<(), Failure> {
-        let addresses = self
-            .far
-            .address
-            .resolve(&self.far.stop)
-            .map_err(|error| of(&error))?;
+        let addresses = self.far.address.resolve(&self.far.stop);
+        let addresses = addresses.map_err(|error| Failure::from(&error))?;
         let is_loopback = addresses.iter().all(|a| a.ip().is_loopback());
         // The address by which the coordinator sees this host is the one that others can reach.
         let host = match is_loopback {
@@ -126,14 +123,6 @@ fn remedy(failure: &Failure) -> &str {
     match (&failure.class, &failure.remedy) {
         (FailureClass::Refused, Some(remedy)) => remedy,
         _ => "start `wirespeed coordinator` there, or name it with --coordinator HOST:PORT",
-    }
-}
-
-fn of(error: &ControlError) -> Failure {
-    Failure {
-        class: error.class(),
-        message: error.to_string(),
-        remedy: Some(error.remedy()),
     }
 }
 

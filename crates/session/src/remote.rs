@@ -2,11 +2,11 @@
 //! control channels carried by its nodes, ended by another request. A coordinator or a node that does not answer is a
 //! failure of the session. It must never keep a node waiting for a client that is gone.
 
-use crate::api::{ComputationStatus, CreateSession, Created};
+use crate::api::{ComputationStatus, Created};
 use crate::ask::Ask;
 use crate::daemon::splice;
 use crate::http::Far;
-use crate::members::{self, Channels, Member};
+use crate::members::{Member, Members};
 use crate::report::{ComputationReport, SessionReport};
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -20,7 +20,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
 use wirespeed_control::launch::stdio;
-use wirespeed_control::{Failure, Identity, Launch, RankProgram, StopFlag};
+use wirespeed_control::thread::{side_by_side, spawn};
+use wirespeed_control::{Failure, Identity, StopFlag};
 
 /// Time for a session to become ready.
 const CREATE_TIME: Duration = Duration::from_secs(60);
@@ -38,9 +39,7 @@ const ASK_EVERY: Duration = Duration::from_millis(20);
 pub(crate) struct Remote {
     coordinator: Far,
     id: String,
-    members: Arc<Vec<Member>>,
-    local_address: IpAddr,
-    here: bool,
+    pub(crate) members: Members,
     watch: Arc<Watch>,
     /// Dropped, they end the keepers.
     keeping: Vec<mpsc::Sender<()>>,
@@ -62,20 +61,17 @@ impl Remote {
             stop: stop.clone(),
         };
         let coordinator = far("coordinator", address);
-        let request = CreateSession {
-            definition: ask.definition.clone(),
-            work: ask.work.clone(),
-            daemon: ask.daemon,
-        };
-        let answer = coordinator.call("POST", "/coordinator/1/sessions", &request, CREATE_TIME)?;
+        let answer = coordinator.call("POST", "/coordinator/1/sessions", ask, CREATE_TIME)?;
         let created: Created = Deserialize::deserialize(&answer).map_err(|_| strange())?;
-        let here = created.computations.iter().all(|c| c.machine == stdio::machine());
+        let members = Members {
+            all: Arc::default(),
+            local_address: IpAddr::from([127, 0, 0, 1]),
+            here: created.computations.iter().all(|c| c.machine == stdio::machine()),
+        };
         let mut remote = Remote {
             coordinator,
             id: created.id.clone(),
-            members: Arc::default(),
-            local_address: IpAddr::from([127, 0, 0, 1]),
-            here,
+            members,
             watch: Arc::default(),
             keeping: Vec::new(),
             ended: false,
@@ -100,17 +96,15 @@ impl Remote {
                 created.id, placed.name
             );
             let far_end = node.upgrade(&path)?;
-            self.local_address = far_end.local_address;
+            self.members.local_address = far_end.local_address;
             let (ours, theirs) = UnixStream::pair().map_err(no_thread)?;
             let open = Arc::new(AtomicBool::new(true));
             let closed = open.clone();
-            std::thread::Builder::new()
-                .name("channel".into())
-                .spawn(move || {
-                    splice(far_end.reader, far_end.writer, &theirs);
-                    closed.store(false, Ordering::Release);
-                })
-                .map_err(no_thread)?;
+            let carrying = spawn("channel", move || {
+                splice(far_end.reader, far_end.writer, &theirs);
+                closed.store(false, Ordering::Release);
+            });
+            carrying.map_err(no_thread)?;
             members.push(Member {
                 name: placed.name.clone(),
                 node: placed.node.clone(),
@@ -123,7 +117,7 @@ impl Remote {
                 nodes.push(node);
             }
         }
-        self.members = Arc::new(members);
+        self.members.all = Arc::new(members);
         self.keep(nodes, run)
     }
 
@@ -155,10 +149,7 @@ impl Remote {
                     }
                 }
             };
-            std::thread::Builder::new()
-                .name("keeper".into())
-                .spawn(keeper)
-                .map_err(no_thread)?;
+            spawn("keeper", keeper).map_err(no_thread)?;
             self.keeping.push(sender);
         }
         Ok(())
@@ -166,21 +157,7 @@ impl Remote {
 
     pub(crate) fn go(&self) -> Result<(), Failure> {
         let path = format!("/coordinator/1/sessions/{}/go", self.id);
-        self.coordinator
-            .call("PUT", &path, &Value::Null, CALL_TIME)
-            .map(drop)
-    }
-
-    pub(crate) fn launcher(&self, client: RankProgram) -> Arc<dyn Launch> {
-        Arc::new(Channels {
-            client,
-            members: self.members.clone(),
-            local_address: self.local_address,
-        })
-    }
-
-    pub(crate) fn is_here(&self) -> bool {
-        self.here
+        self.coordinator.ask("PUT", &path, CALL_TIME).map(drop)
     }
 
     pub(crate) fn early_end(&self) -> Option<Failure> {
@@ -188,7 +165,7 @@ impl Remote {
         if told.is_some() {
             return told;
         }
-        let lost = members::lost(&self.members)?;
+        let lost = self.members.lost()?;
         let until = Instant::now() + TOLD_WITHIN;
         loop {
             self.watch.ask_nodes();
@@ -202,12 +179,10 @@ impl Remote {
 
     pub(crate) fn end(mut self) -> SessionReport {
         self.ended = true;
-        let mut computations = self.delete();
-        members::account(&self.members, &mut computations);
+        let computations = self.delete();
         SessionReport {
             id: Some(self.id.clone()),
-            computations,
-            ..SessionReport::default()
+            ..self.members.account(computations)
         }
     }
 
@@ -217,7 +192,7 @@ impl Remote {
         let path = format!("/coordinator/1/sessions/{}", self.id);
         let lost = self.watch.coordinator_is_lost();
         let coordinator = (!lost).then(|| patient(self.coordinator.clone()));
-        let answer = coordinator.and_then(|far| far.call("DELETE", &path, &Value::Null, CALL_TIME).ok());
+        let answer = coordinator.and_then(|far| far.ask("DELETE", &path, CALL_TIME).ok());
         let report = answer.and_then(|answer| SessionReport::deserialize(&answer).ok());
         match report {
             Some(report) => report.computations,
@@ -231,7 +206,7 @@ impl Drop for Remote {
         if !self.ended {
             self.delete();
         }
-        members::close(&self.members);
+        self.members.close();
     }
 }
 
@@ -260,14 +235,12 @@ impl Watch {
     /// Ask node `number`, or behind the last one the coordinator; whether the session is known to have ended early.
     fn ask(&self, number: usize) -> bool {
         let failure = match (self.nodes.get(number), &self.coordinator) {
-            (Some(node), _) => match node.far.call("GET", &node.path, &Value::Null, SILENCE) {
+            (Some(node), _) => match node.far.ask("GET", &node.path, SILENCE) {
                 Ok(answer) => died(&node.far.name(), answer),
                 Err(failure) => Some(lost(&node.far, failure)),
             },
             (None, Some(coordinator)) => {
-                let answer = coordinator
-                    .far
-                    .call("GET", &coordinator.path, &Value::Null, SILENCE);
+                let answer = coordinator.far.ask("GET", &coordinator.path, SILENCE);
                 self.early.lock().coordinator_is_lost = answer.is_err();
                 answer.err().map(|failure| lost(&coordinator.far, failure))
             }
@@ -288,22 +261,12 @@ impl Watch {
 
     /// End the session at each node; what they tell of its computations.
     fn end_at_nodes(&self) -> Vec<ComputationReport> {
-        std::thread::scope(|scope| {
-            let end = |node: &Asked| {
-                let answer = node
-                    .far
-                    .call("DELETE", &node.path, &Value::Null, CALL_TIME)
-                    .ok()?;
-                Vec::<ComputationReport>::deserialize(&answer).ok()
-            };
-            let ends: Vec<_> = self
-                .nodes
-                .iter()
-                .map(|node| scope.spawn(move || end(node)))
-                .collect();
-            let told = ends.into_iter().filter_map(|end| end.join().ok().flatten());
-            told.flatten().collect()
-        })
+        let end = |node: &Asked| {
+            let answer = node.far.ask("DELETE", &node.path, CALL_TIME);
+            Vec::<ComputationReport>::deserialize(&answer.ok()?).ok()
+        };
+        let told = side_by_side(&self.nodes, self.nodes.len(), end);
+        told.into_iter().flatten().flatten().collect()
     }
 
     fn told(&self) -> Option<Failure> {

@@ -11,6 +11,8 @@ use std::os::unix::net::UnixStream;
 use std::process::Child;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use wirespeed::host::of_process_bytes;
+use wirespeed_control::thread::spawn;
 use wirespeed_control::{Failure, RankProcess};
 use wirespeed_schema::Finite;
 
@@ -72,13 +74,11 @@ impl Running {
         });
         let broken = |e: io::Error| crate::failed(format!("{name}: {e}"), "close some files and run again");
         let reader = BufReader::new(talk.try_clone().map_err(broken)?);
-        let watcher = {
-            let shared = shared.clone();
-            std::thread::Builder::new()
-                .name("computation".into())
-                .spawn(move || watch(child, reader, group, &shared, &work, set_aside))
-                .map_err(broken)?
-        };
+        let here = shared.clone();
+        let watcher = spawn("computation", move || {
+            watch(child, reader, group, &here, &work, set_aside)
+        });
+        let watcher = watcher.map_err(broken)?;
         Ok(Running {
             name,
             pid,
@@ -111,16 +111,12 @@ impl Running {
         self.shared.moved.wait_while_for(&mut state, waiting, READY_TIME);
         match (state.ready, state.ended) {
             (true, false) => Ok(()),
-            (_, true) => Err(self.died(&state)),
+            (_, true) => Err(died(&self.name, &state)),
             _ => Err(crate::failed(
                 format!("{} was not ready within {} s", self.name, READY_TIME.as_secs()),
                 "look at its log, and at the load of its host",
             )),
         }
-    }
-
-    fn died(&self, state: &State) -> Failure {
-        died(&self.name, state)
     }
 
     /// Everybody is ready: go.
@@ -136,7 +132,7 @@ impl Running {
     /// Why it ended before it was told to, if it did.
     pub fn early_end(&self) -> Option<Failure> {
         let state = self.shared.state.lock();
-        (state.ended && state.report.early).then(|| self.died(&state))
+        (state.ended && state.report.early).then(|| died(&self.name, &state))
     }
 
     /// Wait for its end, or for `time`; whether it has ended.
@@ -148,11 +144,13 @@ impl Running {
         state.ended
     }
 
-    /// A way to wait for its early end that does not hold it.
-    pub fn end_watch(&self) -> EndWatch {
-        EndWatch {
-            name: self.name.clone(),
-            shared: self.shared.clone(),
+    /// Sleeps until it has ended, without holding it; why, where that was before it was told to.
+    pub fn end_watch(&self) -> impl FnOnce() -> Option<Failure> + Send + use<> {
+        let (name, shared) = (self.name.clone(), self.shared.clone());
+        move || {
+            let mut state = shared.state.lock();
+            shared.moved.wait_while(&mut state, |state| !state.ended);
+            state.report.early.then(|| died(&name, &state))
         }
     }
 
@@ -165,18 +163,7 @@ impl Running {
 
     /// Note how much memory it has, and how often it woke.
     fn look(&self) {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
-        let bytes = |key: &str| -> Option<u64> {
-            let line = status.lines().find_map(|line| line.strip_prefix(key))?;
-            let kb: u64 = line
-                .trim_start_matches(':')
-                .trim()
-                .strip_suffix("kB")?
-                .trim()
-                .parse()
-                .ok()?;
-            Some(kb * 1024)
-        };
+        let bytes = |key: &str| of_process_bytes(self.pid, key);
         let switches = voluntary_switches(self.pid);
         let mut state = self.shared.state.lock();
         let since = state.went_at.map(|at| at.elapsed().as_secs_f64());
@@ -205,6 +192,13 @@ impl Running {
         }
     }
 
+    /// Tell all of them to stop, and everything about each. Launchers may hold some yet; a group that is gone has let go of them.
+    pub fn end_all(all: Vec<Arc<Running>>) -> Vec<ComputationReport> {
+        all.iter().for_each(|running| running.stop());
+        let owned = all.into_iter().filter_map(Arc::into_inner);
+        owned.map(Running::finish).collect()
+    }
+
     /// Wait for its end, by force when it takes too long, and tell everything about it.
     pub fn finish(mut self) -> ComputationReport {
         self.end();
@@ -222,21 +216,6 @@ impl Running {
             // It has no reason to panic; its report is then what was known before.
             let _ = watcher.join();
         }
-    }
-}
-
-/// Waits for the end of a computation.
-pub struct EndWatch {
-    name: String,
-    shared: Arc<Shared>,
-}
-
-impl EndWatch {
-    /// Sleep until it has ended; why, where that was before it was told to.
-    pub fn wait(self) -> Option<Failure> {
-        let mut state = self.shared.state.lock();
-        self.shared.moved.wait_while(&mut state, |state| !state.ended);
-        state.report.early.then(|| died(&self.name, &state))
     }
 }
 

@@ -2,20 +2,20 @@
 //! session, and carries what it says. There is nothing to connect to, so there is nobody to keep out. It ends, with its
 //! computations, when its client's end is closed.
 
-use crate::api::{NodeStatus, Refused};
+use crate::api::NodeStatus;
 use crate::definition::Computation;
 use crate::node::Node;
 use crate::report::ComputationReport;
 use crate::running::Running;
-use crate::say::{Work, hear, say};
-use parking_lot::Mutex;
+use crate::say::{Work, hear};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufReader};
 use std::net::IpAddr;
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use wirespeed_control::launch::mux::Mux;
 use wirespeed_control::launch::stdio::{self, Whereabouts};
+use wirespeed_control::launch::talk::Talk;
+use wirespeed_control::thread::spawn;
 use wirespeed_control::{Failure, RankProgram};
 
 /// The line before which everything on the way here is noise of somebody's shell.
@@ -44,15 +44,15 @@ pub(crate) enum Answer {
     /// All are ready; their processes.
     Ready(Vec<u32>),
     /// It cannot be done.
-    Failed(Refused),
+    Failed(Failure),
     /// A computation ended early.
-    Died(Refused),
+    Died(Failure),
     /// The last word.
     Ended(Vec<ComputationReport>),
 }
 
 /// A node, and how it is reached for data.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Hello {
     pub(crate) status: NodeStatus,
     /// This host's address on the way to the client's.
@@ -94,36 +94,25 @@ pub fn run(name: String, arrival: Arrival) -> u8 {
     }
 }
 
-/// A socket that several threads say lines on.
-#[derive(Clone)]
-struct Talk(Arc<Mutex<UnixStream>>);
-
-impl Talk {
-    fn say(&self, answer: &Answer) -> io::Result<()> {
-        say(&self.0.lock(), answer)
-    }
-}
-
 fn serve(node: &Node, mux: &Mux) -> io::Result<()> {
     let socket = mux.open(TALK)?;
     let mut reader = BufReader::new(socket.try_clone()?);
-    let talk = Talk(Arc::new(Mutex::new(socket)));
+    let talk = Talk::over(socket);
     talk.say(&Answer::Hello(hello(node)))?;
-    let mut all: Vec<Running> = Vec::new();
+    let mut all: Vec<Arc<Running>> = Vec::new();
     // A client that is gone shows as the end; dropped, the computations are ended.
     while let Some(ask) = hear::<Ask>(&mut reader)? {
         match ask {
             Ask::Start(computations) => match start(node, mux, &talk, &computations) {
                 Ok(started) => {
                     all = started;
-                    talk.say(&Answer::Ready(all.iter().map(Running::pid).collect()))?;
+                    talk.say(&Answer::Ready(all.iter().map(|running| running.pid()).collect()))?;
                 }
-                Err(failure) => talk.say(&Answer::Failed(failure.into()))?,
+                Err(failure) => talk.say(&Answer::Failed(failure))?,
             },
-            Ask::Go => all.iter().for_each(Running::go),
+            Ask::Go => all.iter().for_each(|running| running.go()),
             Ask::End => {
-                all.iter().for_each(Running::stop);
-                let reports = all.drain(..).map(Running::finish).collect();
+                let reports = Running::end_all(std::mem::take(&mut all));
                 talk.say(&Answer::Ended(reports))?;
             }
         }
@@ -151,22 +140,18 @@ fn start(
     mux: &Mux,
     talk: &Talk,
     computations: &[(Computation, Work)],
-) -> Result<Vec<Running>, Failure> {
-    let mut all = Vec::new();
-    for (computation, work) in computations.iter().take(crate::COMPUTATIONS_MAX) {
-        all.push(node.start(computation, work.clone())?);
-    }
-    all.iter().try_for_each(Running::wait_ready)?;
+) -> Result<Vec<Arc<Running>>, Failure> {
+    let all = node.start_all(&computations[..computations.len().min(crate::COMPUTATIONS_MAX)])?;
     let broken = |e: io::Error| crate::failed(e.to_string(), "close some files and run again");
     for (running, number) in all.iter().zip(TALK + 1..) {
         if let Some(channel) = running.take_channel() {
             mux.attach(number, channel).map_err(broken)?;
         }
         let (watch, talk) = (running.end_watch(), talk.clone());
-        let watching = std::thread::Builder::new().name("end".into()).spawn(move || {
-            if let Some(failure) = watch.wait() {
+        let watching = spawn("end", move || {
+            if let Some(failure) = watch() {
                 // Nobody listens any more when the client is gone.
-                let _ = talk.say(&Answer::Died(failure.into()));
+                let _ = talk.say(&Answer::Died(failure));
             }
         });
         watching.map_err(broken)?;
