@@ -1,5 +1,6 @@
 //! Digests of blocks, the same at both ends.
 
+use ring::rand::{SecureRandom as _, SystemRandom};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
@@ -89,6 +90,14 @@ fn feed(
         left -= want as u64;
     }
     Ok(digest.finish())
+}
+
+/// 128 random bits as hexadecimal digits.
+pub(crate) fn random_hex() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| io::Error::other("no random numbers"))?;
+    Ok(hex(&bytes))
 }
 
 /// Bytes as hexadecimal digits.

@@ -1,6 +1,7 @@
 //! What only the kernel can tell or do: `TCP_INFO`, tunnels and network namespaces of the lab. The one file of this crate
 //! with unsafe code; it must never keep a pointer beyond the call.
 
+use rustix::time::{ClockId, clock_gettime};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::net::TcpStream;
@@ -71,6 +72,12 @@ fn read(raw: &[u8; INFO_BYTES], congestion: String) -> TcpInfo {
         sent_bytes: long(200),
         retransmitted_bytes: long(208),
     }
+}
+
+/// CPU time of this process so far.
+pub fn cpu_ns() -> u64 {
+    let cpu = clock_gettime(ClockId::ProcessCPUTime);
+    cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs()
 }
 
 /// A layer-3 tunnel of the calling thread's network namespace, non-blocking. `offload`: packets carry a

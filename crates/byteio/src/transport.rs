@@ -20,7 +20,7 @@ use wirespeed_control::{Identity, StopFlag};
 use wirespeed_schema::Case;
 use wirespeed_schema::byteio::{Between, TcpInfo, Transfer};
 use wirespeed_schema::case::{GroupKind, Role, Stop, TransportOptions};
-use wirespeed_schema::units::parse_duration_ns;
+use wirespeed_schema::units::{nanoseconds, parse_duration_ns};
 
 /// Longest silence before a connection counts as lost, where nothing is said.
 const STALL: Duration = Duration::from_secs(10);
@@ -300,7 +300,7 @@ pub fn case_options(options: &TransferOptions) -> TransportOptions {
     word("encrypted", "yes", !client.url.secure);
     let congestion = client.congestion.as_deref();
     word("congestion", congestion.unwrap_or_default(), congestion.is_none());
-    let stall_ns = u64::try_from(client.patience.as_nanos()).unwrap_or(u64::MAX);
+    let stall_ns = nanoseconds(client.patience);
     let whole_ms = stall_ns.is_multiple_of(1_000_000);
     let stall = match (stall_ns / 1_000_000_000, whole_ms) {
         (seconds, _) if seconds * 1_000_000_000 == stall_ns => format!("{seconds}s"),

@@ -63,29 +63,17 @@ impl Journal {
             .create(true)
             .truncate(false)
             .open(&path)?;
-        if !there {
-            let mut line = serde_json::to_string(subject)?;
-            line.push('\n');
-            file.write_all(line.as_bytes())?;
-            let journal = Journal {
-                path,
-                file: Mutex::new(file),
-            };
-            return Ok((journal, None));
-        }
-        let mut text = String::new();
-        (&mut file).take(JOURNAL_BYTES_MAX).read_to_string(&mut text)?;
-        let whole = text.rfind('\n').map_or(0, |at| at + 1);
-        let done =
-            parse(&text[..whole], subject).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
-        // What was cut goes, so that the next line begins at a line's start.
-        file.set_len(whole as u64)?;
-        file.seek(io::SeekFrom::End(0))?;
-        let journal = Journal {
-            path,
-            file: Mutex::new(file),
+        let done = match there {
+            true => Some(read(&mut file, subject)?),
+            false => {
+                let mut line = serde_json::to_string(subject)?;
+                line.push('\n');
+                file.write_all(line.as_bytes())?;
+                None
+            }
         };
-        Ok((journal, Some(done)))
+        let file = Mutex::new(file);
+        Ok((Journal { path, file }, done))
     }
 
     /// A block is stored.
@@ -108,6 +96,19 @@ impl Journal {
     pub fn remove(self) -> io::Result<()> {
         std::fs::remove_file(&self.path)
     }
+}
+
+/// The blocks of a journal, which is then ready for the next line.
+fn read(file: &mut File, subject: &Subject) -> io::Result<Done> {
+    let mut text = String::new();
+    (&*file).take(JOURNAL_BYTES_MAX).read_to_string(&mut text)?;
+    let whole = text.rfind('\n').map_or(0, |at| at + 1);
+    let done =
+        parse(&text[..whole], subject).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
+    // What was cut goes, so that the next line begins at a line's start.
+    file.set_len(whole as u64)?;
+    file.seek(io::SeekFrom::End(0))?;
+    Ok(done)
 }
 
 fn parse(text: &str, subject: &Subject) -> Result<Done, String> {

@@ -7,6 +7,7 @@ use super::found::{CHANGED, is_another};
 use super::metered::Metered;
 use super::session::Session;
 use super::{ClientOptions, Direction, Found, Way};
+use crate::digest;
 use crate::http::body::{Body, Framing};
 use crate::http::channel::shrunk;
 use crate::http::head::ResponseHead;
@@ -16,7 +17,6 @@ use crate::mime::multipart::{DATA_ID, Related};
 use crate::service::wire::{ANSWER_BYTES, ASK_BYTES, INFO, PROTOCOL, READ, SHORT, WHOLE, WRITE};
 use crate::soap::write::{Data, request};
 use crate::soap::{Mechanism, Operation, Origin, base64};
-use ring::rand::{SecureRandom as _, SystemRandom};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Write as _};
@@ -49,10 +49,7 @@ pub(super) struct Link {
 }
 
 fn random_hex() -> Result<String, BulkError> {
-    let mut bytes = [0; 16];
-    let random = SystemRandom::new().fill(&mut bytes);
-    random.map_err(|_| BulkError::lasting("the system has no random numbers"))?;
-    Ok(crate::digest::hex(&bytes))
+    digest::random_hex().map_err(|_| BulkError::lasting("the system has no random numbers"))
 }
 
 fn from_beginning(block: Block) -> Result<i64, BulkError> {

@@ -1,14 +1,14 @@
 //! Requests of one block offered at a rate: an open loop over the same connections as a transfer. What comes is dropped
 //! and nothing is compared: it measures times, and must never stand for a transfer of the whole.
 
-use super::transfer::{
-    Links, block_bytes, cpu_ns, describe, made_ready, ns, open_source, shape, total_bytes,
-};
+use super::transfer::{Links, block_bytes, describe, made_ready, open_source, shape, total_bytes};
 use super::{Moved, TransferError, TransferOptions, lookup};
+use crate::sys::cpu_ns;
 use std::time::Instant;
 use wirespeed::bulk::{self, Block, BulkError, Course, Hooks, Pace};
 use wirespeed_control::StopFlag;
 use wirespeed_schema::byteio::Answers;
+use wirespeed_schema::units::nanoseconds as ns;
 
 struct Watch<'a>(&'a StopFlag);
 

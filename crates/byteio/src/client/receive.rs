@@ -90,6 +90,15 @@ pub(super) fn message<R: Receiver>(
     }
 }
 
+/// Add a piece to an envelope that is held whole.
+fn hold(root: &mut Vec<u8>, piece: &[u8], too_long: &'static str) -> Result<(), BulkError> {
+    if root.len() + piece.len() > ROOT_BYTES_MAX {
+        return Err(BulkError::passing(too_long));
+    }
+    root.extend_from_slice(piece);
+    Ok(())
+}
+
 /// An envelope with its inline data; its opening is given back.
 fn envelope<R: Receiver>(inner: impl BufRead, receiver: &mut R) -> Result<Opening, BulkError> {
     let mut envelope = Envelope::open(inner)?;
@@ -132,13 +141,7 @@ fn multipart<R: Receiver>(
         let is_root = opening.is_none() && (named || (start.is_none() && data.is_none()));
         if is_root {
             let mut root = Vec::new();
-            parts.copy_body(|piece| match root.len() + piece.len() > ROOT_BYTES_MAX {
-                true => Err(BulkError::passing("an envelope part longer than 1 MiB")),
-                false => {
-                    root.extend_from_slice(piece);
-                    Ok(())
-                }
-            })?;
+            parts.copy_body(|piece| hold(&mut root, piece, "an envelope part longer than 1 MiB"))?;
             opening = Some(envelope(Cursor::new(root), receiver)?);
         } else if data.is_some() {
             return Err(BulkError::passing(
@@ -186,29 +189,21 @@ fn records<R: Receiver>(body: &mut Answer<'_>, receiver: &mut R) -> Result<Openi
     let head = RecordHead::read(body)?;
     let mut root = Vec::new();
     let ended = dime::copy_record(body, &head, |piece| {
-        match root.len() + piece.len() > ROOT_BYTES_MAX {
-            true => Err(BulkError::passing("an envelope record longer than 1 MiB")),
-            false => {
-                root.extend_from_slice(piece);
-                Ok(())
-            }
-        }
+        hold(&mut root, piece, "an envelope record longer than 1 MiB")
     })?;
     let opening = envelope(Cursor::new(root), receiver)?;
     if ended {
         return Ok(opening);
     }
     let head = RecordHead::read(body)?;
-    if !head.chunked {
-        copy_record_directly(body, &head, receiver)?;
-        return match head.ends {
-            true => Ok(opening),
-            false => Err(BulkError::passing(
-                "the answer has more records than an envelope and its data",
-            )),
-        };
-    }
-    match dime::copy_record(body, &head, |piece| receiver.copy(piece))? {
+    let ended = match head.chunked {
+        true => dime::copy_record(body, &head, |piece| receiver.copy(piece))?,
+        false => {
+            copy_record_directly(body, &head, receiver)?;
+            head.ends
+        }
+    };
+    match ended {
         true => Ok(opening),
         false => Err(BulkError::passing(
             "the answer has more records than an envelope and its data",

@@ -9,13 +9,13 @@ use super::session::STOPPED;
 use super::verify::{Compared, is_unchanged};
 use super::{ClientOptions, Direction, Found, Way, lookup};
 use crate::digest::{Blake3, Crc32c, DigestKind};
+use crate::sys::cpu_ns;
 use parking_lot::Mutex;
-use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wirespeed::bulk::{
     self, Block, BulkError, BulkOutcome, BulkPlan, Connector, Course, Hooks, NoDigest, Wire,
 };
@@ -25,7 +25,7 @@ use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::{Connection, TcpInfo, Transfer};
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::outcome::Interval;
-use wirespeed_schema::units::counted;
+use wirespeed_schema::units::{counted, nanoseconds as ns};
 
 /// Blocks of one transfer: each takes some bytes of memory.
 const BLOCKS_MAX: u64 = 1 << 24;
@@ -225,15 +225,6 @@ impl Hooks for Watch<'_> {
     fn stop(&self) -> bool {
         self.stop.is_requested()
     }
-}
-
-pub(super) fn cpu_ns() -> u64 {
-    let cpu = clock_gettime(ClockId::ProcessCPUTime);
-    cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs()
-}
-
-pub(super) fn ns(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// What there is to transfer, found out before any of it is.

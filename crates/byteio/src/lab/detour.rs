@@ -1,14 +1,14 @@
 //! A wire of its own between two network namespaces that are connected otherwise: what they send to each other takes it, with its
 //! rate, delay and loss, and all other traffic goes as before. It ends when dropped.
 
-use super::Shape;
 use super::pump::Pumps;
+use super::{Shape, run};
 use std::fs::File;
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use wirespeed_control::thread::spawn;
 
 /// A namespace and its address that the other one sends to.
 #[derive(Debug, Clone)]
@@ -52,31 +52,14 @@ fn tunnel(own: &DetourEnd, other: &DetourEnd) -> io::Result<File> {
             Some(rustix::thread::LinkNameSpaceType::Network),
         )?;
         let file = crate::sys::open_tun(&name, false)?;
-        ip(&format!("link set {name} txqueuelen 10000 up"))?;
-        ip(&format!(
-            "route replace {other}/32 dev {name} src {}",
+        run(&format!("ip link set {name} txqueuelen 10000 up"))?;
+        run(&format!(
+            "ip route replace {other}/32 dev {name} src {}",
             own.address
         ))?;
         Ok(file)
     };
     // The namespace is the thread's, and ends with it.
-    let thread = std::thread::Builder::new().name("detour".into()).spawn(inside)?;
-    thread
-        .join()
-        .unwrap_or_else(|_| Err(io::Error::other("its thread failed")))
-}
-
-fn ip(words: &str) -> io::Result<()> {
-    let output = Command::new("ip")
-        .args(words.split_whitespace())
-        .stdin(Stdio::null())
-        .output()?;
-    match output.status.success() {
-        true => Ok(()),
-        false => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let last = said.lines().last().unwrap_or("no reason given");
-            Err(io::Error::other(format!("ip {words}: {last}")))
-        }
-    }
+    let joined = spawn("detour", inside)?.join();
+    joined.unwrap_or_else(|_| Err(io::Error::other("its thread failed")))
 }

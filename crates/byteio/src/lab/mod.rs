@@ -21,6 +21,7 @@ use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
+use wirespeed_control::thread::spawn;
 
 /// The near end's address.
 pub const NEAR: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
@@ -54,7 +55,7 @@ impl End {
     fn new() -> io::Result<End> {
         let (jobs, inbox) = channel::<Job>();
         let (tell, told) = channel();
-        std::thread::Builder::new().name("lab".into()).spawn(move || {
+        spawn("lab", move || {
             let entered = crate::sys::new_network_namespace();
             let id = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
             // Nobody listens only if the lab is gone already.
@@ -82,20 +83,22 @@ impl End {
 
     /// Run a tool inside to its end.
     fn run(&self, line: &str) -> io::Result<()> {
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let output = self.inside(move || {
-            Command::new(&words[0])
-                .args(&words[1..])
-                .stdin(Stdio::null())
-                .output()
-        })??;
-        match output.status.success() {
-            true => Ok(()),
-            false => {
-                let said = String::from_utf8_lossy(&output.stderr).into_owned();
-                let last = said.lines().last().unwrap_or("no reason given").to_owned();
-                Err(io::Error::other(format!("{line}: {last}")))
-            }
+        let line = line.to_owned();
+        self.inside(move || run(&line))?
+    }
+}
+
+/// Run a tool in this thread's namespace to its end.
+fn run(line: &str) -> io::Result<()> {
+    let mut words = line.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or_default());
+    let output = command.args(words).stdin(Stdio::null()).output()?;
+    match output.status.success() {
+        true => Ok(()),
+        false => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let last = said.lines().last().unwrap_or("no reason given");
+            Err(io::Error::other(format!("{line}: {last}")))
         }
     }
 }

@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use wirespeed_control::thread::spawn;
 
 /// Bytes of the header that uncut packets carry.
 const HEADER_BYTES: usize = 10;
@@ -34,7 +35,7 @@ impl Pumps {
             let (from, to, stop) = (from.try_clone()?, to.try_clone()?, stop.clone());
             let direction = Direction::new(shapes[number], number as u64 + 1);
             let pump = move || pump(&from, &to, direction, offload, &stop);
-            threads.push(std::thread::Builder::new().name("wire".into()).spawn(pump)?);
+            threads.push(spawn("wire", pump)?);
         }
         Ok(Pumps { stop, threads })
     }

@@ -3,12 +3,14 @@
 use super::Mover;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use wirespeed_control::launch::stdio::local_address;
 use wirespeed_schema::order::map_of;
 use wirespeed_schema::shown::quoted;
+use wirespeed_schema::units::nanoseconds;
 
 /// What stands as it is in the path of an address.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
@@ -36,6 +38,12 @@ pub struct Shape {
     pub limit: Duration,
     /// A folder for those that can only write files.
     pub folder: PathBuf,
+}
+
+impl Shape {
+    pub(super) fn server(&self) -> SocketAddr {
+        SocketAddr::new(self.at, self.port)
+    }
 }
 
 /// What came of it.
@@ -97,30 +105,19 @@ fn judged(program: &str, output: Output) -> Result<String, String> {
     ))
 }
 
-fn ns(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
 /// Time of a whole command.
 fn timed(program: &str, mut command: Command, payload_bytes: u64) -> Result<Transferred, String> {
     let began = Instant::now();
     let output = command
         .output()
         .map_err(|e| format!("cannot run {program}: {e}"))?;
-    let elapsed_ns = ns(began.elapsed());
+    let elapsed_ns = nanoseconds(began.elapsed());
     judged(program, output)?;
     Ok(Transferred {
         payload_bytes,
         elapsed_ns,
         ..Transferred::default()
     })
-}
-
-pub(super) fn host(at: IpAddr) -> String {
-    match at {
-        IpAddr::V4(at) => at.to_string(),
-        IpAddr::V6(at) => format!("[{at}]"),
-    }
 }
 
 /// How often iperf3 may end before its receiver has read anything: the sender ends the test once all is handed to its
@@ -185,7 +182,7 @@ fn read_iperf3(text: &str) -> Result<Option<Transferred>, String> {
 
 /// A process for each connection, each with its part of the file: one process alone would have one core.
 fn curl(shape: &Shape) -> Result<Transferred, String> {
-    let url = format!("http://{}:{}/file", host(shape.at), shape.port);
+    let url = format!("http://{}/file", shape.server());
     let parts = parts(shape.total_bytes, shape.threads);
     let words = |(first, last): &(u64, u64)| {
         let range = format!("{first}-{last}");
@@ -250,7 +247,7 @@ fn aria2(shape: &Shape) -> Result<Transferred, String> {
     ]);
     command.args(["-x", &threads, "-s", &threads, "-k", &block.to_string(), "-d"]);
     command.arg(&shape.folder).args(["-o", "fetched"]);
-    command.arg(format!("http://{}:{}/file", host(shape.at), shape.port));
+    command.arg(format!("http://{}/file", shape.server()));
     let fetched = timed("aria2c", command, shape.total_bytes);
     let path = shape.folder.join("fetched");
     let size = std::fs::metadata(&path).map(|m| m.len()).unwrap_or(0);
@@ -277,31 +274,19 @@ fn gridftp(shape: &Shape) -> Result<Transferred, String> {
         &shape.block_bytes.to_string(),
     ]);
     let path = utf8_percent_encode(&shape.file, PATH);
-    command.arg(format!("ftp://{}:{}{path}", host(shape.at), shape.port));
+    command.arg(format!("ftp://{}{path}", shape.server()));
     command.arg("file:///dev/null");
-    if let Some(own) = own_address(shape) {
+    if let Some(own) = local_address(shape.server()) {
         // It looks its own name up, which takes long where no name service is.
         command.env("GLOBUS_HOSTNAME", own.to_string());
     }
     timed("globus-url-copy", command, shape.total_bytes)
 }
 
-/// The address that this machine has towards the far end.
-fn own_address(shape: &Shape) -> Option<IpAddr> {
-    let any: IpAddr = match shape.at {
-        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    // A datagram socket is connected without a word on the wire.
-    let socket = UdpSocket::bind((any, 0)).ok()?;
-    socket.connect((shape.at, shape.port)).ok()?;
-    Some(socket.local_addr().ok()?.ip())
-}
-
 fn xrootd(shape: &Shape) -> Result<Transferred, String> {
     let mut command = limited(shape, "xrdcp");
     command.args(["-f", "-s", "-S", &shape.threads.to_string()]);
-    command.arg(format!("root://{}:{}/{}", host(shape.at), shape.port, shape.file));
+    command.arg(format!("root://{}/{}", shape.server(), shape.file));
     command.arg("/dev/null");
     timed("xrdcp", command, shape.total_bytes)
 }
@@ -341,7 +326,7 @@ fn mounted(shape: &Shape) -> Result<Transferred, String> {
         running.push(command.spawn().map_err(|e| format!("cannot run dd: {e}"))?);
     }
     let outputs: Vec<_> = running.into_iter().map(Child::wait_with_output).collect();
-    let elapsed_ns = ns(began.elapsed());
+    let elapsed_ns = nanoseconds(began.elapsed());
     for output in outputs {
         judged("dd", output.map_err(|e| format!("cannot wait for dd: {e}"))?)?;
     }

@@ -1,7 +1,7 @@
 //! Clients of other movers that send: as `fetch`, the other way round.
 
 use super::Mover;
-use super::fetch::{Shape, Transferred, curls, host, iperf3};
+use super::fetch::{Shape, Transferred, curls, iperf3};
 use std::fs::File;
 use std::io::Read as _;
 
@@ -37,7 +37,7 @@ fn curl(shape: &Shape) -> Result<Transferred, String> {
         )
     };
     copied().map_err(|e| format!("cannot make a part of {}: {e}", shape.file))?;
-    let to = format!("http://{}:{}/to", host(shape.at), shape.port);
+    let to = format!("http://{}/to", shape.server());
     let words = |number: u64| {
         // Asking whether to go on would be a round trip more.
         let words = ["-H", "Expect:", "-w", CURL_SENT, "-T"].map(str::to_owned);

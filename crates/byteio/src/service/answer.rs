@@ -1,8 +1,9 @@
 //! Writes answers: a head with a known length, then bytes or a file's bytes. An answer to HEAD must never have a body,
 //! whatever it says: its reader would take that for the next answer.
 
-use super::layout::Place;
+use super::layout::total_bytes;
 use crate::http::channel::Channel;
+use crate::http::range::Span;
 use crate::soap::base64;
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -10,17 +11,28 @@ use std::os::unix::fs::FileExt as _;
 
 /// What an answer's head says.
 pub struct Answer<'a> {
-    /// Status code and its phrase: `200 OK`.
-    pub status: &'a str,
-    /// `Content-Type`.
-    pub content_type: &'a str,
-    /// Further lines, each with its line end.
-    pub more: &'a str,
-    /// Whether the connection stays open.
-    pub keep: bool,
+    status: &'a str,
+    content_type: &'a str,
+    more: &'a str,
+    keep: bool,
 }
 
-impl Answer<'_> {
+impl<'a> Answer<'a> {
+    /// Status code and its phrase, `200 OK`; `Content-Type`; whether the connection stays open.
+    pub fn new(status: &'a str, content_type: &'a str, keep: bool) -> Self {
+        Answer {
+            status,
+            content_type,
+            more: "",
+            keep,
+        }
+    }
+
+    /// With further lines, each with its line end.
+    pub fn with(self, more: &'a str) -> Self {
+        Answer { more, ..self }
+    }
+
     fn head(&self, length: u64) -> String {
         let connection = if self.keep { "" } else { "Connection: close\r\n" };
         format!(
@@ -43,10 +55,10 @@ impl Answer<'_> {
         &self,
         channel: &mut Channel,
         before: &[u8],
-        (file, places): (&File, &[Place]),
+        (file, places): (&File, &[Span]),
         behind: &[u8],
     ) -> io::Result<()> {
-        let data: u64 = places.iter().map(|place| place.size_bytes).sum();
+        let data = total_bytes(places);
         let head = self.head(data + (before.len() + behind.len()) as u64);
         let first = [head.as_bytes(), before].concat();
         if channel.has_heads_only() {
@@ -57,7 +69,7 @@ impl Answer<'_> {
         }
         channel.write_more(&first)?;
         for place in places {
-            channel.send_file(file, place.offset_bytes, place.size_bytes)?;
+            channel.send_file(file, place.start_bytes, place.size_bytes)?;
         }
         channel.write_all(behind)
     }
@@ -67,10 +79,10 @@ impl Answer<'_> {
         &self,
         channel: &mut Channel,
         before: &str,
-        (file, places): (&File, &[Place]),
+        (file, places): (&File, &[Span]),
         behind: &str,
     ) -> io::Result<()> {
-        let data: u64 = places.iter().map(|place| place.size_bytes).sum();
+        let data = total_bytes(places);
         let length = base64::encoded_bytes(data) + (before.len() + behind.len()) as u64;
         if channel.has_heads_only() {
             return channel.write_all(self.head(length).as_bytes());
@@ -79,7 +91,7 @@ impl Answer<'_> {
         let (mut window, mut text) = (vec![0; base64::ENCODE_BYTES], Vec::new());
         let mut filled = 0;
         for place in places {
-            let (mut offset, mut left) = (place.offset_bytes, place.size_bytes);
+            let (mut offset, mut left) = (place.start_bytes, place.size_bytes);
             while left > 0 {
                 let want = (window.len() - filled).min(usize::try_from(left).unwrap_or(usize::MAX));
                 file.read_exact_at(&mut window[filled..filled + want], offset)?;

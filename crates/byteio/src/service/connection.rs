@@ -84,16 +84,9 @@ fn one(shared: &Shared, reader: &mut Reader, admitted: &mut bool, place: &Place)
     };
     reader.get_mut().set_heads_only(head.method == "HEAD");
     if !*admitted && !admits(shared, reader, &head) {
-        let asks = Answer {
-            status: "401 Unauthorized",
-            content_type: "text/plain",
-            more: "WWW-Authenticate: Bearer\r\n",
-            keep: false,
-        };
-        asks.send(
-            reader.get_mut(),
-            b"this service needs the token of its key file\n",
-        )?;
+        let asks = Answer::new("401 Unauthorized", "text/plain", false).with("WWW-Authenticate: Bearer\r\n");
+        let why = b"this service needs the token of its key file\n";
+        asks.send(reader.get_mut(), why)?;
         return Ok(After::Close);
     }
     *admitted = true;

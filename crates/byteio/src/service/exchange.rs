@@ -115,12 +115,7 @@ impl Asked {
 
 /// A plain refusal, after which the connection ends.
 pub(super) fn say(reader: &mut Reader, status: &str, why: &str) -> io::Result<After> {
-    let answer = Answer {
-        status,
-        content_type: "text/plain; charset=utf-8",
-        more: "",
-        keep: false,
-    };
+    let answer = Answer::new(status, "text/plain; charset=utf-8", false);
     answer.send(reader.get_mut(), format!("{why}\n").as_bytes())?;
     Ok(After::Close)
 }

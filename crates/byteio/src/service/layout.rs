@@ -1,6 +1,7 @@
 //! Which bytes of a file an operation means: blocks of a read with their stride, pieces of a write. Arithmetic only; what
 //! overflows or leads before the file's first byte is refused.
 
+use crate::http::range::Span;
 use crate::room::reserve;
 use crate::soap::Fault;
 use std::fs::File;
@@ -11,15 +12,6 @@ use std::os::unix::fs::FileExt as _;
 const PLACES_MAX: usize = 65_536;
 /// Why a place is none.
 const OUTSIDE: &str = "the stride leads before the first byte or beyond the last offset";
-
-/// Bytes of a file in a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// First byte.
-    pub offset_bytes: u64,
-    /// How many.
-    pub size_bytes: u64,
-}
 
 /// Blocks of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,32 +28,30 @@ pub struct Blocks {
 
 impl Blocks {
     /// Where the bytes lie in a file of `size_bytes`: up to and with the first block that is short.
-    pub fn places(&self, size_bytes: u64, read_bytes_max: u64) -> Result<Vec<Place>, Fault> {
+    pub fn places(&self, size_bytes: u64, read_bytes_max: u64) -> Result<Vec<Span>, Fault> {
         let total = u128::from(self.block_bytes) * u128::from(self.blocks);
         if total > u128::from(read_bytes_max) {
             return Err(Fault::custom(format!(
                 "bytes-per-block times num-blocks is above this service's limit of {read_bytes_max} bytes"
             )));
         }
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<Span> = Vec::new();
         if self.block_bytes == 0 {
             return Ok(places);
         }
         for block in 0..self.blocks {
-            let offset = i128::from(self.start_offset) + i128::from(block) * i128::from(self.stride_bytes);
-            let Ok(offset_bytes) = u64::try_from(offset) else {
-                return Err(Fault::custom(OUTSIDE));
-            };
-            let there = size_bytes.saturating_sub(offset_bytes).min(self.block_bytes);
+            let start_bytes = offset(self.start_offset, block, self.stride_bytes);
+            let start_bytes = start_bytes.ok_or_else(|| Fault::custom(OUTSIDE))?;
+            let there = size_bytes.saturating_sub(start_bytes).min(self.block_bytes);
             let count = places.len();
             match places.last_mut() {
-                Some(last) if last.offset_bytes + last.size_bytes == offset_bytes => last.size_bytes += there,
+                Some(last) if last.start_bytes + last.size_bytes == start_bytes => last.size_bytes += there,
                 _ if there == 0 => {}
                 _ if count == PLACES_MAX => {
                     return Err(Fault::custom("a read of more than 65536 separate places"));
                 }
-                _ => places.push(Place {
-                    offset_bytes,
+                _ => places.push(Span {
+                    start_bytes,
                     size_bytes: there,
                 }),
             }
@@ -73,8 +63,13 @@ impl Blocks {
     }
 }
 
+/// Where a block begins; `None` before the first byte or beyond the last offset.
+fn offset(start_offset: u64, block: u64, stride_bytes: i64) -> Option<u64> {
+    u64::try_from(i128::from(start_offset) + i128::from(block) * i128::from(stride_bytes)).ok()
+}
+
 /// Bytes of all places.
-pub fn total_bytes(places: &[Place]) -> u64 {
+pub fn total_bytes(places: &[Span]) -> u64 {
     places.iter().map(|place| place.size_bytes).sum()
 }
 
@@ -123,11 +118,9 @@ impl<'a> Placement<'a> {
         }
         for block in 0..blocks {
             let size = self.block_bytes.min(bytes - block * self.block_bytes);
-            let offset = i128::from(self.start_offset) + i128::from(block) * i128::from(self.stride_bytes);
-            let offset = u64::try_from(offset).ok();
-            let offset = offset.filter(|at| at.checked_add(size).is_some_and(|end| end <= i64::MAX as u64));
-            let offset = offset.ok_or_else(|| wrong(OUTSIDE))?;
-            reserve(self.file, offset, size)?;
+            let at = offset(self.start_offset, block, self.stride_bytes);
+            let at = at.filter(|at| at.checked_add(size).is_some_and(|end| end <= i64::MAX as u64));
+            reserve(self.file, at.ok_or_else(|| wrong(OUTSIDE))?, size)?;
         }
         Ok(())
     }
@@ -178,7 +171,7 @@ mod tests {
             stride_bytes: stride,
         };
         let found = blocks.places(100, 1000)?;
-        Ok(found.iter().map(|p| (p.offset_bytes, p.size_bytes)).collect())
+        Ok(found.iter().map(|p| (p.start_bytes, p.size_bytes)).collect())
     }
 
     #[test]

@@ -33,7 +33,7 @@ use files::Root;
 use parking_lot::RwLock;
 use places::Places;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +41,7 @@ use streams::Streams;
 use versions::Versions;
 use wirespeed_control::auth::http::SecureServer;
 use wirespeed_control::serve::{Listen, listen};
+use wirespeed_control::thread::spawn;
 use wirespeed_control::{ControlError, StopFlag};
 
 /// How often in a life it is looked whether it is over.
@@ -81,16 +82,8 @@ impl Service {
                 source,
             })?;
         }
-        let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
-        let everywhere = [
-            IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-            IpAddr::V6(Ipv6Addr::UNSPECIFIED),
-        ];
-        let listeners = match &options.listen {
-            Listen::Loopback => listen::bind(&loopback, options.port, true)?,
-            Listen::Everywhere => listen::bind(&everywhere, options.port, true)?,
-            Listen::Addresses(addresses) => listen::bind(addresses, options.port, false)?,
-        };
+        let some = !matches!(options.listen, Listen::Addresses(_));
+        let listeners = listen::bind(&options.listen.addresses(), options.port, some)?;
         Ok(Service {
             shared: Arc::new(Shared {
                 root,
@@ -118,9 +111,7 @@ impl Service {
     pub fn run(self) -> Result<(), ControlError> {
         let shared = self.shared;
         let keeper = shared.clone();
-        let spawned = std::thread::Builder::new()
-            .name("byteio-forget".into())
-            .spawn(move || forget(&keeper));
+        let spawned = spawn("byteio-forget", move || forget(&keeper));
         spawned.map_err(|source| ControlError::File {
             what: "cannot start the thread that forgets".into(),
             source,
@@ -148,7 +139,7 @@ fn begin(shared: &Arc<Shared>, stream: TcpStream) {
     // Without another descriptor there is no place either.
     let place = shared.places.take(&stream).unwrap_or(None);
     let shared = shared.clone();
-    let spawned = std::thread::Builder::new().name("byteio".into()).spawn(move || {
+    let spawned = spawn("byteio", move || {
         let Some(place) = place else {
             return turn_away(stream);
         };

@@ -4,17 +4,17 @@ use super::exchange::{Asked, Shared};
 use super::failed::{Failed, storage_fault};
 use super::files::{self, Access};
 use super::intake::Intake;
-use super::layout::{Blocks, Place, Placement, total_bytes};
+use super::layout::{Blocks, Placement, total_bytes};
 use super::properties;
 use super::spool::Spool;
 use super::stage::{self, Stage};
 use super::streams::Stream;
 use super::versions::InUse;
+use crate::http::range::Span;
 use crate::soap::escape::escape;
 use crate::soap::names::{ADDRESSING, LIFETIME, STREAM_FACTORY};
 use crate::soap::write::{action_of, plain_response};
 use crate::soap::{Fault, Operation, Origin, Request, SoapError};
-use parking_lot::MutexGuard;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io;
@@ -26,7 +26,7 @@ pub(super) enum Reply {
     /// An empty transfer-information.
     Written,
     /// Bytes of a file.
-    Data(File, Vec<Place>),
+    Data(File, Vec<Span>),
 }
 
 /// Do what a request says.
@@ -304,10 +304,6 @@ fn open_stream(shared: &Shared, asked: &Asked) -> Result<Reply, Failed> {
     Ok(Reply::Envelope(plain_response(&action, &content, None)))
 }
 
-fn hold(stream: &parking_lot::Mutex<Stream>) -> MutexGuard<'_, Stream> {
-    stream.lock()
-}
-
 /// Where a seek leads; before the first byte is no place.
 fn target(offset: i64, origin: Origin, position: u64, size: u64) -> Result<u64, Fault> {
     let base = match origin {
@@ -324,7 +320,7 @@ fn target(offset: i64, origin: Origin, position: u64, size: u64) -> Result<u64, 
 
 fn seek_read(shared: &Shared, id: &str, offset: i64, origin: Origin, bytes: u64) -> Result<Reply, Failed> {
     let stream = shared.streams.find(id).ok_or_else(no_stream)?;
-    let mut stream = hold(&stream);
+    let mut stream = stream.lock();
     let version = version_of(shared, &stream)?;
     let target = Target {
         path: &stream.path,
@@ -353,7 +349,7 @@ fn seek_write(
 ) -> Result<Reply, Failed> {
     let stream = shared.streams.find(id).ok_or_else(no_stream)?;
     let (path, version) = {
-        let stream = hold(&stream);
+        let stream = stream.lock();
         (stream.path.clone(), version_of(shared, &stream)?)
     };
     let target = Target {
@@ -362,7 +358,7 @@ fn seek_write(
     };
     // Its sender may take its time: until the data are here, the stream is free for others.
     let data = spooled(shared, target, intake)?;
-    let mut stream = hold(&stream);
+    let mut stream = stream.lock();
     let at = self::target(offset, origin, stream.position, target.size(shared)?)?;
     write(shared, target, |file| {
         place(

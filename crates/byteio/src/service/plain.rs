@@ -5,15 +5,13 @@ use super::conditions::{self, Outcome};
 use super::exchange::{After, Asked, Reader, Shared, drained, say};
 use super::failed;
 use super::files::{self, Denied, Facts, Trouble};
-use super::layout::{Place, Placement};
+use super::layout::Placement;
 use super::spool::Spool;
 use super::stage::{self, Stage};
-use super::versions::Ended;
 use crate::digest::{self, DigestKind};
 use crate::http::body::{Body, Framing};
 use crate::http::range::{self, Span};
 use crate::soap::wsdl;
-use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, BufRead as _, Write as _};
@@ -97,27 +95,14 @@ fn send(reader: &mut Reader, asked: &Asked, file: &File, facts: &Facts, keep: bo
             ("206 Partial Content", more, span)
         }
         range::Asked::Unsatisfiable => {
-            let answer = Answer {
-                status: "416 Range Not Satisfiable",
-                content_type: "text/plain",
-                more: &format!("{common}Content-Range: bytes */{total}\r\n"),
-                keep,
-            };
-            answer.send(reader.get_mut(), b"")?;
+            let more = format!("{common}Content-Range: bytes */{total}\r\n");
+            let answer = Answer::new("416 Range Not Satisfiable", "text/plain", keep);
+            answer.with(&more).send(reader.get_mut(), b"")?;
             return Ok(After::Keep);
         }
     };
-    let answer = Answer {
-        status,
-        content_type: OCTETS,
-        more: &more,
-        keep,
-    };
-    let place = Place {
-        offset_bytes: span.start_bytes,
-        size_bytes: span.size_bytes,
-    };
-    answer.send_file(reader.get_mut(), b"", (file, &[place]), b"")?;
+    let answer = Answer::new(status, OCTETS, keep).with(&more);
+    answer.send_file(reader.get_mut(), b"", (file, &[span]), b"")?;
     Ok(After::Keep)
 }
 
@@ -144,8 +129,7 @@ fn digest_of(reader: &mut Reader, asked: &Asked, kind: &str, file: &File, keep: 
 
 /// What a client needs to explain its figures: the machine, and the CPU time of this process so far.
 fn facts(reader: &mut Reader, keep: bool) -> io::Result<After> {
-    let cpu = clock_gettime(ClockId::ProcessCPUTime);
-    let cpu_ns = cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs();
+    let cpu_ns = crate::sys::cpu_ns();
     let host = wirespeed::host::fingerprint(FingerprintOptions { host_name: false });
     let body = json!({ "cpu_ns": cpu_ns, "host": host, "congestion": crate::congestion::here() });
     small(reader, keep, "application/json", body.to_string().as_bytes())
@@ -163,13 +147,7 @@ fn known(reader: &mut Reader, facts: &Facts, keep: bool) -> io::Result<After> {
 }
 
 fn small(reader: &mut Reader, keep: bool, content_type: &str, body: &[u8]) -> io::Result<After> {
-    let answer = Answer {
-        status: "200 OK",
-        content_type,
-        more: "",
-        keep,
-    };
-    answer.send(reader.get_mut(), body)?;
+    Answer::new("200 OK", content_type, keep).send(reader.get_mut(), body)?;
     Ok(After::Keep)
 }
 
@@ -181,12 +159,7 @@ fn deny(reader: &mut Reader, denied: Denied, keep: bool) -> io::Result<After> {
         Denied::Condition => ("412 Precondition Failed", "the resource is of another version\n"),
         Denied::Failed(_) => ("500 Internal Server Error", "cannot open the resource\n"),
     };
-    let answer = Answer {
-        status,
-        content_type: "text/plain",
-        more: "Wirespeed: byteio\r\n",
-        keep,
-    };
+    let answer = Answer::new(status, "text/plain", keep).with("Wirespeed: byteio\r\n");
     answer.send(reader.get_mut(), why.as_bytes())?;
     Ok(After::Keep)
 }
@@ -259,20 +232,15 @@ fn versions(
             let id = shared.versions.begin(&shared.root, &asked.path)?;
             id.ok_or_else(|| invalid("more versions are being written than this service bears").into())
         }
-        ("drop", Some(id)) => ended(shared.versions.end(&id, &asked.path, false)),
+        ("drop", Some(id)) => {
+            shared.versions.end(&id, &asked.path, false)?;
+            Ok(String::new())
+        }
         ("commit", Some(id)) => {
-            let commit = || ended(shared.versions.end(&id, &asked.path, true));
-            conditions::write(shared, asked, commit)
+            conditions::write(shared, asked, || shared.versions.end(&id, &asked.path, true))?;
+            Ok(String::new())
         }
         _ => Err(invalid("wirespeed=stage is without a stage, commit and drop have one").into()),
-    }
-}
-
-fn ended(done: Result<(), Ended>) -> Result<String, Trouble> {
-    match done {
-        Ok(()) => Ok(String::new()),
-        Err(Ended::Unknown) => Err(Denied::Unknown.into()),
-        Err(Ended::Failed(error)) => Err(error.into()),
     }
 }
 

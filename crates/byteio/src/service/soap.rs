@@ -4,8 +4,9 @@ use super::answer::Answer;
 use super::exchange::{After, Asked, Reader, Shared, drained};
 use super::failed::{Failed, now};
 use super::intake::Intake;
+use super::layout::total_bytes;
 use super::operations::{self, Reply};
-use super::streams::random_hex;
+use crate::digest::random_hex;
 use crate::http::body::Body;
 use crate::mime::dime;
 use crate::mime::multipart::{DATA_ID, Related};
@@ -32,12 +33,7 @@ pub(super) fn post(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::R
         }
         Err(Failed::Connection(error)) => Err(error),
         Err(Failed::Fault(fault)) => {
-            let answer = Answer {
-                status: "500 Internal Server Error",
-                content_type: XML,
-                more: "",
-                keep,
-            };
+            let answer = Answer::new("500 Internal Server Error", XML, keep);
             answer.send(reader.get_mut(), fault.envelope(&now()).as_bytes())?;
             Ok(after)
         }
@@ -65,30 +61,20 @@ fn reply_with(
     reply: Reply,
 ) -> io::Result<()> {
     let channel = reader.get_mut();
-    let xml = Answer {
-        status: "200 OK",
-        content_type: XML,
-        more: "",
-        keep,
-    };
+    let ok = |content_type| Answer::new("200 OK", content_type, keep);
     let envelope = |data| response(operation, mechanism, data, message_id);
     match (reply, mechanism) {
-        (Reply::Envelope(text), _) => xml.send(channel, text.as_bytes()),
-        (Reply::Written, _) => xml.send(channel, envelope(Data::Elsewhere).whole().as_bytes()),
+        (Reply::Envelope(text), _) => ok(XML).send(channel, text.as_bytes()),
+        (Reply::Written, _) => ok(XML).send(channel, envelope(Data::Elsewhere).whole().as_bytes()),
         (Reply::Data(file, places), Mechanism::Simple) => {
             let around = envelope(Data::Inline);
-            xml.send_base64(channel, &around.before, (&file, &places), &around.behind)
+            ok(XML).send_base64(channel, &around.before, (&file, &places), &around.behind)
         }
         (Reply::Data(file, places), Mechanism::Mtom) => {
             // 128 random bits do not occur in the data by accident, so nobody has to look.
-            let boundary = random_hex().ok_or_else(|| io::Error::other("no random numbers"))?;
             let around = envelope(Data::Include(DATA_ID)).whole();
-            let related = Related::around(&around, &boundary);
-            let answer = Answer {
-                content_type: &related.content_type,
-                ..xml
-            };
-            answer.send_file(
+            let related = Related::around(&around, &random_hex()?);
+            Answer::new("200 OK", &related.content_type, keep).send_file(
                 channel,
                 related.before.as_bytes(),
                 (&file, &places),
@@ -96,20 +82,14 @@ fn reply_with(
             )
         }
         (Reply::Data(file, places), Mechanism::Dime) => {
-            let size: u64 = places.iter().map(|place| place.size_bytes).sum();
-            let id = format!(
-                "uuid:{}",
-                random_hex().ok_or_else(|| io::Error::other("no random numbers"))?
-            );
+            let size = total_bytes(&places);
+            let id = format!("uuid:{}", random_hex()?);
             let around = envelope(Data::Elsewhere).whole();
             // A DIME record has at most 4 GiB; the limit of one read is below that.
             let length = u32::try_from(size).map_err(io::Error::other)?;
             let before = dime::around(&around, &id, length);
-            let answer = Answer {
-                content_type: "application/dime",
-                ..xml
-            };
-            answer.send_file(channel, &before, (&file, &places), &[0; 3][..dime::padding(size)])
+            let padding = &[0; 3][..dime::padding(size)];
+            ok("application/dime").send_file(channel, &before, (&file, &places), padding)
         }
     }
 }

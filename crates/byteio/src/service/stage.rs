@@ -3,7 +3,7 @@
 
 use super::files::{self, Denied, Root};
 use super::spool::each_window;
-use super::streams::random_hex;
+use crate::digest::random_hex;
 use crate::room::reserve;
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::fs::{fchmod, fchown, flock, linkat, openat, renameat, renameat_with, statat, unlinkat};
@@ -144,8 +144,7 @@ impl Drop for Stage {
 }
 
 fn hidden_name() -> io::Result<String> {
-    let hex = random_hex().ok_or_else(|| io::Error::other("no random numbers"))?;
-    Ok(format!("{}{hex}", files::HIDDEN))
+    Ok(format!("{}{}", files::HIDDEN, random_hex()?))
 }
 
 /// Whether `made` may take the place of `there`: it is what the name stands for and nothing else is, and its owner and mode

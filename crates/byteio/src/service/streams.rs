@@ -1,7 +1,7 @@
 //! Open streams: a position in a resource under a name that cannot be guessed. Idle ones end.
 
+use crate::digest::random_hex;
 use parking_lot::Mutex;
-use ring::rand::{SecureRandom as _, SystemRandom};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -48,7 +48,7 @@ impl Streams {
 
     /// Open one; its name, or `None` when there are too many.
     pub fn open(&self, path: &str, version: Option<String>) -> Option<String> {
-        let id = random_hex()?;
+        let id = random_hex().ok()?;
         let mut open = self.open.lock();
         if open.len() >= self.max {
             return None;
@@ -74,13 +74,6 @@ impl Streams {
     pub fn close(&self, id: &str) -> bool {
         self.open.lock().remove(id).is_some()
     }
-}
-
-/// 128 random bits.
-pub(super) fn random_hex() -> Option<String> {
-    let mut bytes = [0; 16];
-    SystemRandom::new().fill(&mut bytes).ok()?;
-    Some(crate::digest::hex(&bytes))
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Versions that clients write, each under a name that cannot be guessed. One that is in use must never be forgotten.
 
-use super::files::{Denied, Root};
+use super::files::{Denied, Root, Trouble};
 use super::stage::Stage;
-use super::streams::random_hex;
+use crate::digest::random_hex;
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,7 +66,7 @@ impl Versions {
             stage: Stage::begin(root, path)?,
             used: Mutex::new(Instant::now()),
         });
-        let id = random_hex();
+        let id = random_hex().ok();
         let mut open = self.open.lock();
         let Some(id) = id.filter(|_| open.len() < self.max) else {
             return Ok(None);
@@ -85,22 +84,14 @@ impl Versions {
     }
 
     /// End one, in place or not; what became of it.
-    pub fn end(&self, id: &str, path: &str, commits: bool) -> Result<(), Ended> {
-        let version = self.find(id, path).ok_or(Ended::Unknown)?;
+    pub fn end(&self, id: &str, path: &str, commits: bool) -> Result<(), Trouble> {
+        let version = self.find(id, path).ok_or(Denied::Unknown)?;
         self.open.lock().remove(id);
         match commits {
-            true => version.commit().map_err(Ended::Failed),
+            true => Ok(version.commit()?),
             false => Ok(()),
         }
     }
-}
-
-/// Why a version did not end as it was to.
-pub(super) enum Ended {
-    /// There is none of that name.
-    Unknown,
-    /// The system failed.
-    Failed(io::Error),
 }
 
 #[cfg(test)]

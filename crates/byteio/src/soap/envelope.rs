@@ -159,9 +159,13 @@ impl<R: BufRead> Envelope<R> {
 
     /// The end of the innermost element, and nothing before it.
     fn nothing_more(&mut self, why: &'static str) -> Result<(), SoapError> {
+        self.nothing_before(&Node::End, why)
+    }
+
+    fn nothing_before(&mut self, end: &Node, why: &'static str) -> Result<(), SoapError> {
         loop {
             match self.xml.next_node()? {
-                Node::End => return Ok(()),
+                node if node == *end => return Ok(()),
                 Node::Text(text) if is_blank(&text) => {}
                 _ => return Err(SoapError::malformed(why)),
             }
@@ -172,13 +176,7 @@ impl<R: BufRead> Envelope<R> {
     fn end(&mut self) -> Result<(), SoapError> {
         self.nothing_more("a Body of more than one element")?;
         self.nothing_more("something behind the Body")?;
-        loop {
-            match self.xml.next_node()? {
-                Node::Done => return Ok(()),
-                Node::Text(text) if is_blank(&text) => {}
-                _ => return Err(SoapError::malformed("something behind the envelope")),
-            }
-        }
+        self.nothing_before(&Node::Done, "something behind the envelope")
     }
 
     fn child(&mut self, expected: &str) -> Result<Element, SoapError> {
@@ -284,7 +282,10 @@ impl<R: BufRead> Envelope<R> {
                 self.wrapped += 1;
             } else if child.name == Name::new(BYTEIO, "data") {
                 self.opening.payload = match self.xml.peek()? {
-                    Ahead::Text => return self.inline(),
+                    Ahead::Text => {
+                        self.opening.payload = Payload::Inline;
+                        return Ok(());
+                    }
                     Ahead::Element => self.include()?,
                     Ahead::End => Payload::Empty,
                 };
@@ -296,11 +297,6 @@ impl<R: BufRead> Envelope<R> {
                 )));
             }
         }
-    }
-
-    fn inline(&mut self) -> Result<(), SoapError> {
-        self.opening.payload = Payload::Inline;
-        Ok(())
     }
 
     /// An include, where the data are elsewhere.

@@ -4,8 +4,6 @@
 pub const SOAP: &str = "http://schemas.xmlsoap.org/soap/envelope/";
 /// WS-Addressing 1.0.
 pub const ADDRESSING: &str = "http://www.w3.org/2005/08/addressing";
-/// `wsa:Action` of every fault.
-pub const FAULT_ACTION: &str = "http://www.w3.org/2005/08/addressing/soap/fault";
 /// Types, the `data` element and the common faults.
 pub const BYTEIO: &str = "http://schemas.ggf.org/byteio/2005/10/byte-io";
 /// The random-access port type.

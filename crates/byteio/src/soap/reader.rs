@@ -80,7 +80,6 @@ pub struct Element {
     pub name: Name,
     /// Its attributes with their local names, declarations of namespaces left out.
     pub attributes: Vec<(String, String)>,
-    empty: bool,
 }
 
 impl Element {
@@ -135,7 +134,7 @@ impl<R: BufRead> XmlReader<R> {
             let undeclared = || SoapError::malformed("a prefix that is not declared");
             match event {
                 Event::Start(start) => {
-                    let element = element(namespace.ok_or_else(undeclared)?, &start, false)?;
+                    let element = element(namespace.ok_or_else(undeclared)?, &start)?;
                     self.depth += 1;
                     if self.depth > DEPTH_MAX {
                         return Err(SoapError::Refused("elements nest deeper than 32"));
@@ -143,7 +142,7 @@ impl<R: BufRead> XmlReader<R> {
                     return Ok(Node::Start(element));
                 }
                 Event::Empty(start) => {
-                    let element = element(namespace.ok_or_else(undeclared)?, &start, true)?;
+                    let element = element(namespace.ok_or_else(undeclared)?, &start)?;
                     self.depth += 1;
                     self.pending_end = true;
                     return Ok(Node::Start(element));
@@ -433,7 +432,7 @@ fn reference(stream: &mut impl BufRead) -> Result<String, SoapError> {
     character(name.ok_or_else(|| SoapError::malformed("a reference that does not end"))?)
 }
 
-fn element(namespace: String, start: &BytesStart<'_>, empty: bool) -> Result<Element, SoapError> {
+fn element(namespace: String, start: &BytesStart<'_>) -> Result<Element, SoapError> {
     let mut attributes = Vec::new();
     for attribute in start.attributes() {
         let attribute = attribute.map_err(|e| SoapError::malformed(e.to_string()))?;
@@ -450,15 +449,7 @@ fn element(namespace: String, start: &BytesStart<'_>, empty: bool) -> Result<Ele
     Ok(Element {
         name: Name { namespace, local },
         attributes,
-        empty,
     })
-}
-
-impl Element {
-    /// Whether it was written as `<a/>`.
-    pub fn is_empty(&self) -> bool {
-        self.empty
-    }
 }
 
 /// A reference in text: one of the predefined five, or a character by number.

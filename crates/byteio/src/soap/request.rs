@@ -4,6 +4,7 @@ use super::Name;
 use super::envelope::Opening;
 use super::fault::Fault;
 use super::names::{Mechanism, Origin, PROPERTIES, RANDOM, STREAM, STREAM_FACTORY};
+use super::wsdl;
 
 /// Largest offset: both published schemas agree on 63 bits.
 pub const OFFSET_MAX: u64 = i64::MAX as u64;
@@ -142,21 +143,19 @@ fn operation(opening: &Opening) -> Result<Operation, Fault> {
 /// and WSRF's, which nest as they like.
 fn only_known_fields(opening: &Opening) -> Result<(), Fault> {
     let Name { namespace, local } = &opening.body;
-    let known: &[&str] = match (namespace.as_str(), local.as_str()) {
-        (RANDOM, "read") => &["start-offset", "bytes-per-block", "num-blocks", "stride"],
-        (RANDOM, "write") => &["start-offset", "bytes-per-block", "stride"],
-        (RANDOM, "truncAppend") => &["offset"],
-        (STREAM, "seekRead") => &["offset", "seek-origin", "num-bytes"],
-        (STREAM, "seekWrite") => &["offset", "seek-origin"],
-        (RANDOM, _) => &[],
+    let operations: &[(&str, &[(&str, &str)])] = match namespace.as_str() {
+        RANDOM => &wsdl::RANDOM_OPERATIONS,
+        STREAM => &wsdl::STREAM_OPERATIONS,
         _ => return Ok(()),
     };
+    let described = operations.iter().find(|(name, _)| name == local);
+    let is_known = |field: &str| described.is_some_and(|(_, all)| all.iter().any(|(name, _)| *name == field));
     for (at, (name, _)) in opening.fields.iter().enumerate() {
         let Name {
             namespace: space,
             local: field,
         } = name;
-        if space != namespace || !known.contains(&field.as_str()) {
+        if space != namespace || !is_known(field) {
             return Err(Fault::client(format!("{local} has no {{{space}}}{field}")));
         }
         if opening.fields[..at].iter().any(|(earlier, _)| earlier == name) {

@@ -12,7 +12,7 @@ const WSDL: &str = "http://schemas.xmlsoap.org/wsdl/";
 const WSDL_SOAP: &str = "http://schemas.xmlsoap.org/wsdl/soap/";
 
 /// Operations with the fields of their requests, in order.
-const RANDOM_OPERATIONS: [(&str, &[(&str, &str)]); 4] = [
+pub(super) const RANDOM_OPERATIONS: [(&str, &[(&str, &str)]); 4] = [
     (
         "read",
         &[
@@ -33,7 +33,7 @@ const RANDOM_OPERATIONS: [(&str, &[(&str, &str)]); 4] = [
     ("append", &[]),
     ("truncAppend", &[("offset", "unsignedLong")]),
 ];
-const STREAM_OPERATIONS: [(&str, &[(&str, &str)]); 2] = [
+pub(super) const STREAM_OPERATIONS: [(&str, &[(&str, &str)]); 2] = [
     (
         "seekRead",
         &[
