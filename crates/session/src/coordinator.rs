@@ -17,7 +17,7 @@ use crate::say::Work;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,6 +64,33 @@ struct State {
     nodes: BTreeMap<String, KnownNode>,
     /// Nodes of each session.
     sessions: BTreeMap<String, Vec<String>>,
+    /// The session that is being placed: no node tells of it before it is ready there.
+    starting: Option<String>,
+}
+
+impl State {
+    /// Sessions that a node would tell of, if they have not ended.
+    fn settled(&self) -> Vec<String> {
+        let ids = self.sessions.keys();
+        ids.filter(|id| self.starting.as_ref() != Some(id)).cloned().collect()
+    }
+
+    /// Forget those of the `settled` sessions that have ended, by what nodes said since: none has them, and every node of
+    /// theirs that is still known has answered.
+    fn forget_ended(&mut self, settled: &[String], answers: &[NodeStatus]) {
+        let nodes = &self.nodes;
+        self.sessions.retain(|id, names| {
+            let has_answered = |name: &String| answers.iter().any(|node| node.name == *name);
+            !settled.contains(id)
+                || runs(id, answers)
+                || names.iter().any(|name| nodes.contains_key(name) && !has_answered(name))
+        });
+    }
+}
+
+/// Whether a node says that it has this session.
+fn runs(id: &String, answers: &[NodeStatus]) -> bool {
+    answers.iter().any(|node| node.sessions.contains(id))
 }
 
 struct Shared {
@@ -236,13 +263,13 @@ impl Shared {
         self.live_nodes().into_iter().filter_map(ask).collect()
     }
 
-    /// Sessions that some node still has; the others have ended.
+    /// Sessions that some node says it has.
     fn sessions(&self) -> Vec<Value> {
-        let nodes = self.nodes();
+        let settled = self.state.lock().settled();
+        let answers = self.nodes();
         let mut state = self.state.lock();
-        let runs = |id: &String| nodes.iter().any(|node| node.sessions.contains(id));
-        state.sessions.retain(|id, _| runs(id));
-        let listed = state.sessions.iter();
+        state.forget_ended(&settled, &answers);
+        let listed = state.sessions.iter().filter(|(id, _)| runs(id, &answers));
         listed
             .map(|(id, nodes)| json!({ "id": id, "nodes": nodes }))
             .collect()
@@ -268,42 +295,54 @@ impl Shared {
         let computations = ask.computations();
         let places = place(&computations, &nodes)?;
         let id = self.new_id();
-        let far: BTreeMap<String, Far> = self.live_nodes().into_iter().collect();
-        let mut placed: Vec<Option<Placed>> = vec![None; computations.len()];
-        let mut used: Vec<String> = Vec::new();
-        for node in &nodes {
-            let own: Vec<usize> = (0..places.len()).filter(|at| places[*at] == node.name).collect();
-            let Some(far) = far.get(&node.name).filter(|_| !own.is_empty()) else {
-                continue;
-            };
-            used.push(node.name.clone());
-            self.state.lock().sessions.insert(id.clone(), used.clone());
-            let start = StartOnNode {
-                id: id.clone(),
-                computations: own.iter().map(|at| computations[*at].clone()).collect(),
-            };
-            let started = far.call("POST", "/node/1/sessions", &start, START_TIME);
-            let started = started.and_then(|answer| {
-                let read: Result<Vec<Placed>, _> = Deserialize::deserialize(&answer);
-                read.map_err(|_| crate::failed("a node's answer is strange", "update the older daemon"))
-            });
-            match started {
-                Ok(started) => {
-                    for (at, mut one) in own.into_iter().zip(started) {
-                        one.address = far.address.to_string();
-                        placed[at] = Some(one);
-                    }
-                }
-                Err(failure) => {
-                    let _ = self.end(&id);
-                    return Err(failure);
-                }
+        self.state.lock().starting = Some(id.clone());
+        let placed = self.start(&id, &computations, &places);
+        self.state.lock().starting = None;
+        match placed {
+            Ok(computations) => Ok(Created { id, computations }),
+            Err(failure) => {
+                // What has started ends; where nothing has, there is no such session.
+                let _ = self.end(&id);
+                Err(failure)
             }
         }
-        Ok(Created {
-            id,
-            computations: placed.into_iter().flatten().collect(),
-        })
+    }
+
+    /// Start `computations` at their `places`, node by node, and wait until they are ready.
+    fn start(
+        &self,
+        id: &str,
+        computations: &[(Computation, Work)],
+        places: &[String],
+    ) -> Result<Vec<Placed>, Failure> {
+        let far: BTreeMap<String, Far> = self.live_nodes().into_iter().collect();
+        let names: BTreeSet<&String> = places.iter().collect();
+        let mut placed: Vec<Option<Placed>> = vec![None; computations.len()];
+        let mut used: Vec<String> = Vec::new();
+        for name in names {
+            let own: Vec<usize> = (0..places.len()).filter(|at| places[*at] == *name).collect();
+            let far = far.get(name).ok_or_else(|| {
+                let name = wirespeed_control::session::clean(name);
+                crate::failed(
+                    format!("node {name} is gone: nothing was heard of it for {} s", NODE_LEASE.as_secs()),
+                    "try again",
+                )
+            })?;
+            used.push(name.clone());
+            self.state.lock().sessions.insert(id.to_owned(), used.clone());
+            let start = StartOnNode {
+                id: id.to_owned(),
+                computations: own.iter().map(|at| computations[*at].clone()).collect(),
+            };
+            let answer = far.call("POST", "/node/1/sessions", &start, START_TIME)?;
+            let started: Vec<Placed> = Deserialize::deserialize(&answer)
+                .map_err(|_| crate::failed("a node's answer is strange", "update the older daemon"))?;
+            for (at, mut one) in own.into_iter().zip(started) {
+                one.address = far.address.to_string();
+                placed[at] = Some(one);
+            }
+        }
+        Ok(placed.into_iter().flatten().collect())
     }
 
     fn wait_for_nodes(&self) -> Result<Vec<NodeStatus>, Failure> {
@@ -416,6 +455,48 @@ mod tests {
                 memory_bytes: 1 << 30,
             },
             sessions: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_session_is_forgotten_when_all_its_nodes_say_that_it_has_ended() {
+        let named = |id: &str| (id.to_owned(), vec!["a".to_owned(), "b".to_owned()]);
+        let mut state = State {
+            nodes: ["a", "b"].map(|name| (name.to_owned(), known())).into(),
+            sessions: ["old", "new", "kept"].map(named).into(),
+            starting: Some("new".to_owned()),
+        };
+        let settled = state.settled();
+        assert_eq!(settled, ["kept", "old"]);
+        let with = |name, sessions: &[&str]| NodeStatus {
+            sessions: sessions.iter().map(|id| (*id).to_owned()).collect(),
+            ..node(name, 1.0)
+        };
+        // Node b was slow once: what it has may go on.
+        state.forget_ended(&settled, &[with("a", &[])]);
+        assert_eq!(state.sessions.len(), 3);
+        // The new one was not ready when the nodes answered, and is by now.
+        state.starting = None;
+        let answers = [with("a", &[]), with("b", &["kept"])];
+        state.forget_ended(&settled, &answers);
+        assert!(state.sessions.keys().eq(["kept", "new"]));
+        assert!(runs(&"kept".to_owned(), &answers) && !runs(&"new".to_owned(), &answers));
+        // A node that is gone has none.
+        state.nodes.remove("b");
+        let settled = state.settled();
+        state.forget_ended(&settled, &[with("a", &[])]);
+        assert!(state.sessions.is_empty());
+    }
+
+    fn known() -> KnownNode {
+        KnownNode {
+            far: Far {
+                what: "node",
+                address: Address::parse("127.0.0.1:1").unwrap(),
+                identity: Identity::from_text(&format!("WS1:{}", "A".repeat(86))).unwrap(),
+                stop: StopFlag::new(),
+            },
+            heard: Duration::ZERO,
         }
     }
 

@@ -66,9 +66,7 @@ impl Journal {
         let done = match there {
             true => Some(read(&mut file, subject)?),
             false => {
-                let mut line = serde_json::to_string(subject)?;
-                line.push('\n');
-                file.write_all(line.as_bytes())?;
+                file.write_all(first_line(subject)?.as_bytes())?;
                 None
             }
         };
@@ -102,6 +100,13 @@ impl Journal {
 fn read(file: &mut File, subject: &Subject) -> io::Result<Done> {
     let mut text = String::new();
     (&*file).take(JOURNAL_BYTES_MAX).read_to_string(&mut text)?;
+    let first = first_line(subject)?;
+    if first.len() > text.len() && first.starts_with(&text) {
+        // The kill came before the first line was whole, and so before any block.
+        file.rewind()?;
+        file.write_all(first.as_bytes())?;
+        return Ok(Done::new());
+    }
     let whole = text.rfind('\n').map_or(0, |at| at + 1);
     let done =
         parse(&text[..whole], subject).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
@@ -109,6 +114,11 @@ fn read(file: &mut File, subject: &Subject) -> io::Result<Done> {
     file.set_len(whole as u64)?;
     file.seek(io::SeekFrom::End(0))?;
     Ok(done)
+}
+
+/// Says of what the journal is.
+fn first_line(subject: &Subject) -> io::Result<String> {
+    Ok(serde_json::to_string(subject)? + "\n")
 }
 
 fn parse(text: &str, subject: &Subject) -> Result<Done, String> {
@@ -191,5 +201,27 @@ mod tests {
         );
         journal.remove().unwrap();
         assert!(!path_of(&destination).exists());
+    }
+
+    #[test]
+    fn a_first_line_that_was_cut_is_a_journal_without_blocks() {
+        let folder = tempfile::tempdir().unwrap();
+        let destination = folder.path().join("file");
+        let line = first_line(&subject()).unwrap();
+        for cut in [0, 1, line.len() - 1] {
+            std::fs::write(path_of(&destination), &line[..cut]).unwrap();
+            let (journal, done) = Journal::open(&destination, &subject()).unwrap();
+            assert_eq!(done, Some(Done::new()));
+            journal.note(3, &[1]).unwrap();
+            drop(journal);
+            let (_, done) = Journal::open(&destination, &subject()).unwrap();
+            assert_eq!(done, Some(Done::from([(3, vec![1])])), "cut after {cut} bytes");
+        }
+        for foreign in ["x", "{\"journal\":2"] {
+            std::fs::write(path_of(&destination), foreign).unwrap();
+            let refused = Journal::open(&destination, &subject()).unwrap_err();
+            assert!(refused.to_string().contains("not a journal"), "{foreign}");
+            assert_eq!(std::fs::read(path_of(&destination)).unwrap(), foreign.as_bytes());
+        }
     }
 }

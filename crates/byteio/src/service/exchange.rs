@@ -47,9 +47,14 @@ impl Shared {
 
     /// What a request reads.
     pub fn readable(&self, asked: &Asked) -> Result<File, Denied> {
-        match self.stage_of(asked)? {
+        self.file(asked.parameter("stage").as_deref(), &asked.path)
+    }
+
+    /// The version of `path` with this name; without a name, what is there.
+    pub fn file(&self, id: Option<&str>, path: &str) -> Result<File, Denied> {
+        match self.version(id, path)? {
             Some(stage) => stage.file.try_clone().map_err(|_| Denied::Failed(Errno::MFILE)),
-            None => self.root.resource(&asked.path, Access::Read),
+            None => self.root.resource(path, Access::Read),
         }
     }
 }

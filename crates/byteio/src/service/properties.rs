@@ -2,7 +2,7 @@
 
 use super::exchange::{Asked, Shared};
 use super::failed::{Failed, now};
-use super::files::{self, Access};
+use super::files;
 use crate::soap::names::{LIFETIME, PROPERTIES, PROPERTIES_ACTION, RANDOM, STREAM};
 use crate::soap::write::plain_response;
 use crate::soap::{Fault, Mechanism, Name};
@@ -83,8 +83,7 @@ fn of_stream(shared: &Shared, id: &str) -> Result<Vec<(Name, String)>, Failed> {
     let stream = shared.streams.find(id).ok_or_else(unknown)?;
     let stream = stream.lock();
     let file = shared
-        .root
-        .resource(&stream.path, Access::Read)
+        .file(stream.version.as_deref(), &stream.path)
         .map_err(Fault::from)?;
     let facts = files::facts(&file).map_err(|_| Fault::server("cannot look at the resource"))?;
     let ends = SystemTime::now() + shared.limits.stream_life;

@@ -162,13 +162,18 @@ impl Post {
             shared: self.shared.clone(),
             channel,
         };
-        let socket = self.mux.open(channel)?;
-        self.shared.talk.say(&Ask::Start {
+        let ask = Ask::Start {
             channel,
             arguments,
             environment,
-        })?;
-        Ok((socket, rank))
+        };
+        let opened = self.mux.open(channel);
+        let started = opened.and_then(|socket| self.shared.talk.say(&ask).map(|()| socket));
+        if started.is_err() {
+            // Nobody will tell of its end.
+            self.shared.known.lock().ranks.remove(&channel);
+        }
+        Ok((started?, rank))
     }
 
     /// Why it is lost, once it is.
