@@ -5,7 +5,7 @@ use crate::thresholds::AT_ONCE_SHARE_MIN;
 use crate::wording::percent;
 use wirespeed_schema::case::{GroupKind, Stop};
 use wirespeed_schema::kinds::Roles;
-use wirespeed_schema::run::{Repetition, Severity};
+use wirespeed_schema::run::Repetition;
 use wirespeed_schema::{Case, Outcome};
 
 /// Compare the times of senders on one host, which has one clock for them.
@@ -36,7 +36,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
         "all senders were under way in {} of the time only: the sum of their rates is more than was ever there",
         percent(share)
     );
-    findings.add(Severity::Warning, "not_at_once", 1.0 - share, said, remedy);
+    findings.warn("not_at_once", 1.0 - share, said, remedy);
 }
 
 /// When a rank began and ended.

@@ -8,7 +8,7 @@ use crate::wording::{percent, times};
 use wirespeed_schema::Case;
 use wirespeed_schema::host::Floor;
 use wirespeed_schema::outcome::{Outcome, SampleKind, Samples};
-use wirespeed_schema::run::{Repetition, Severity};
+use wirespeed_schema::run::Repetition;
 use wirespeed_schema::units::{format_ns, significant};
 
 /// Kinds of sample whose median is compared with the clock and the floor, the most telling first.
@@ -48,13 +48,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
             Some(_) => "move more: a larger file",
             None => "run longer, such as --duration 1s",
         };
-        findings.add(
-            Severity::Warning,
-            "too_short",
-            1.0 / longest as f64,
-            message,
-            remedy,
-        );
+        findings.warn("too_short", 1.0 / longest as f64, message, remedy);
     }
 }
 
@@ -69,7 +63,7 @@ fn check_step(findings: &mut Findings, outcome: &Outcome, samples: &Samples, med
             format_ns(step)
         );
         let remedy = "use a machine with a finer clock, or trust the rate rather than single samples";
-        findings.add(Severity::Warning, "clock_step", step / timed, message, remedy);
+        findings.warn("clock_step", step / timed, message, remedy);
     }
     if samples.batch_ops > 1 {
         // Some tests time whole windows of messages, however long one of them takes.
@@ -81,7 +75,7 @@ fn check_step(findings: &mut Findings, outcome: &Outcome, samples: &Samples, med
             "batched: each sample is the mean of {} operations{cause}; extremes are those of batches",
             samples.batch_ops
         );
-        findings.add(Severity::Note, "batched", samples.batch_ops as f64, message, "");
+        findings.note("batched", samples.batch_ops as f64, message, "");
     }
 }
 
@@ -102,7 +96,7 @@ fn check_floor(findings: &mut Findings, case: &Case, outcome: &Outcome, median: 
             format_ns(median)
         );
         let remedy = "compare such figures with each other only, never with those of another tool";
-        findings.add(Severity::Warning, "harness_share", share, message, remedy);
+        findings.warn("harness_share", share, message, remedy);
     }
 }
 
@@ -118,7 +112,7 @@ fn check_first(findings: &mut Findings, outcome: &Outcome, samples: &Samples, me
             format_ns(first.get()),
             significant(times, 2)
         );
-        findings.add(Severity::Note, "cold_start", times, message, "");
+        findings.note("cold_start", times, message, "");
     }
 }
 
@@ -131,6 +125,6 @@ fn check_calibration(findings: &mut Findings, outcome: &Outcome) {
             significant(ppm, 2)
         );
         let remedy = "run longer; if it stays, the machine's frequency or its clock is unstable";
-        findings.add(Severity::Warning, "calibration", ppm, message, remedy);
+        findings.warn("calibration", ppm, message, remedy);
     }
 }

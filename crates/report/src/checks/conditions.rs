@@ -40,13 +40,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
         let others = repetition.overlapping_sessions;
         let message = format!("the server measured {others} other sessions at the same time");
         let remedy = "let the server measure one session at a time (its default), or wait";
-        findings.add(
-            Severity::Warning,
-            "shared_server",
-            f64::from(others),
-            message,
-            remedy,
-        );
+        findings.warn("shared_server", f64::from(others), message, remedy);
     }
     for outcome in repetition
         .outcomes
@@ -80,13 +74,7 @@ pub(super) fn check_case(findings: &mut Findings, metrics: &BTreeMap<String, Met
             }
             _ => "the machine has more than one state: quote the range of its runs",
         };
-        findings.add(
-            Severity::Warning,
-            "runs_differ",
-            metric.value.get(),
-            message,
-            remedy,
-        );
+        findings.warn("runs_differ", metric.value.get(), message, remedy);
     }
 }
 
@@ -110,7 +98,7 @@ fn check_scheduling(findings: &mut Findings, outcome: &Outcome) {
         if share > TAKEN_SHARE_MAX {
             message += &format!("; it stood in line for {} of its time", percent(share.min(1.0)));
         }
-        findings.add(Severity::Warning, "yielding", share, message, remedy);
+        findings.warn("yielding", share, message, remedy);
     }
     if let Some(switches) = outcome.cpu_taken().filter(|&switches| switches > 0) {
         let per_s = switches as f64 * 1e9 / outcome.observed_ns().max(1) as f64;
@@ -127,16 +115,11 @@ fn check_scheduling(findings: &mut Findings, outcome: &Outcome) {
     }
     if let Some(migrations) = disturbance.migrations.filter(|&migrations| migrations > 0) {
         let message = format!("rank {rank} was moved to another CPU {}", often(migrations));
-        findings.add(Severity::Warning, "migrations", migrations as f64, message, PIN);
+        findings.warn("migrations", migrations as f64, message, PIN);
     }
     if outcome.cpu.is_none() {
-        findings.add(
-            Severity::Note,
-            "not_pinned",
-            0.0,
-            format!("rank {rank} is not pinned to a CPU"),
-            PIN,
-        );
+        let message = format!("rank {rank} is not pinned to a CPU");
+        findings.note("not_pinned", 0.0, message, PIN);
     }
 }
 
@@ -186,7 +169,7 @@ fn check_taken(findings: &mut Findings, outcome: &Outcome) {
                     "{what} {taken} in ticks of the kernel, of which rank {rank}'s {whole} are a part"
                 ),
             };
-            findings.add(Severity::Warning, code, share, message, remedy);
+            findings.warn(code, share, message, remedy);
         }
     }
 }
@@ -199,13 +182,7 @@ fn check_faults(findings: &mut Findings, outcome: &Outcome) {
             counted(disturbance.major_faults, "page")
         );
         let remedy = "free memory, then run it again";
-        findings.add(
-            Severity::Warning,
-            "major_faults",
-            disturbance.major_faults as f64,
-            message,
-            remedy,
-        );
+        findings.warn("major_faults", disturbance.major_faults as f64, message, remedy);
     }
     if disturbance.minor_faults > MINOR_FAULTS_MAX {
         let message = format!(
@@ -213,13 +190,7 @@ fn check_faults(findings: &mut Findings, outcome: &Outcome) {
             grouped(disturbance.minor_faults)
         );
         let remedy = "warm up longer (--warmup), so that all memory has been touched";
-        findings.add(
-            Severity::Note,
-            "minor_faults",
-            disturbance.minor_faults as f64,
-            message,
-            remedy,
-        );
+        findings.note("minor_faults", disturbance.minor_faults as f64, message, remedy);
     }
 }
 
@@ -238,7 +209,7 @@ fn check_noise(findings: &mut Findings, outcome: &Outcome) {
                 percent(lost),
                 format_ns(noise.detour_max_ns.get())
             );
-            findings.add(Severity::Warning, "noise", lost, message, QUIET);
+            findings.warn("noise", lost, message, QUIET);
         }
     }
 }
@@ -265,7 +236,7 @@ fn check_frequency(findings: &mut Findings, outcome: &Outcome) {
             format_ns(after)
         );
         let remedy = "set the governor to performance and turn turbo off (`wirespeed doctor` shows how), keep siblings idle, or warm up longer";
-        findings.add(Severity::Warning, "frequency", change.abs(), message, remedy);
+        findings.warn("frequency", change.abs(), message, remedy);
     }
 }
 
@@ -291,7 +262,7 @@ pub(super) fn check_machine(findings: &mut Findings, host: &HostFingerprint) {
     if host.governor.as_deref() == Some("powersave") {
         let message = "the frequency governor is powersave".to_owned();
         let remedy = "set it to performance (cpupower frequency-set -g performance)";
-        findings.add(Severity::Note, "governor", 0.0, message, remedy);
+        findings.note("governor", 0.0, message, remedy);
     }
 }
 
@@ -312,11 +283,11 @@ fn check_transport(findings: &mut Findings, case: &Case, outcome: &Outcome) {
                 named(fact),
                 how.trim_start_matches([':', ' '])
             );
-            findings.add(Severity::Note, "emulated", 0.0, message, "");
+            findings.note("emulated", 0.0, message, "");
         }
         if fact == "data_encryption" && !value.starts_with("none") {
             let message = format!("every message was encrypted with {value}: the figures include the cipher");
-            findings.add(Severity::Note, "encrypted", 0.0, message, "");
+            findings.note("encrypted", 0.0, message, "");
         }
     }
 }

@@ -34,8 +34,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, outcomes: &[Outcome]) 
         .find_map(|s| s.histogram.check().err());
     if let Some(reason) = broken {
         let message = format!("a rank delivered inconsistent samples: {reason}; they were left out");
-        findings.add(
-            Severity::Suspect,
+        findings.suspect(
             "broken_samples",
             0.0,
             message,
@@ -58,13 +57,7 @@ fn check_corruption(findings: &mut Findings, faults: Faults) {
             "{} arrived with other data than sent",
             counted(corrupt, "message")
         );
-        findings.add(
-            Severity::Suspect,
-            "corrupt_data",
-            corrupt as f64,
-            message,
-            BROKEN_PATH,
-        );
+        findings.suspect("corrupt_data", corrupt as f64, message, BROKEN_PATH);
         findings.wrong_data = true;
     }
 }
@@ -101,7 +94,7 @@ fn check_faults(findings: &mut Findings, faults: Faults, received: u64, unreliab
             findings.add(severity_where_allowed, code, ratio, message, SLOWER);
         } else {
             let message = format!("{message} on a transport that must not let that happen");
-            findings.add(Severity::Suspect, code, ratio, message, BROKEN_PATH);
+            findings.suspect(code, ratio, message, BROKEN_PATH);
             findings.wrong_data = true;
         }
     }
@@ -161,6 +154,6 @@ fn check_sum(findings: &mut Findings, sent: Count, received: Count, faults: Faul
         grouped(received.bytes)
     );
     let weight = sent.messages.abs_diff(accounted) as f64;
-    findings.add(Severity::Suspect, "ends_disagree", weight, message, BROKEN_PATH);
+    findings.suspect("ends_disagree", weight, message, BROKEN_PATH);
     findings.wrong_data |= !unreliable;
 }

@@ -82,6 +82,6 @@ fn check_lateness(findings: &mut Findings, outcome: &Outcome, pace: u64) {
             times(late / interval)
         );
         let remedy = "read response times, which count from when a message was due; offer less for times of the path alone";
-        findings.add(Severity::Note, "send_lateness", late / interval, message, remedy);
+        findings.note("send_lateness", late / interval, message, remedy);
     }
 }

@@ -8,7 +8,7 @@ use crate::thresholds::{
 use crate::wording::times;
 use wirespeed_schema::host::Disturbance;
 use wirespeed_schema::outcome::{SampleKind, StopReason};
-use wirespeed_schema::run::{Repetition, Severity};
+use wirespeed_schema::run::Repetition;
 use wirespeed_schema::units::{format_ns, format_rate};
 use wirespeed_schema::{Case, Outcome};
 
@@ -41,13 +41,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
             format_rate(bandwidth, "B/s"),
             format_rate(limit, "B/s")
         );
-        findings.add(
-            Severity::Suspect,
-            "above_medium_limit",
-            bandwidth / limit,
-            message,
-            REPORT,
-        );
+        findings.suspect("above_medium_limit", bandwidth / limit, message, REPORT);
     }
 }
 
@@ -95,7 +89,7 @@ fn check_elapsed(findings: &mut Findings, case: &Case, outcomes: &[Outcome]) {
             let remedy =
                 "look for a suspended or starved rank and for a clock that is off, then run it again";
             // A machine that stops one end for a while breaks no law of ours.
-            findings.add(Severity::Warning, "elapsed_disagrees", ratio, message, remedy);
+            findings.warn("elapsed_disagrees", ratio, message, remedy);
         }
     }
 }
@@ -117,13 +111,7 @@ fn check_in_flight(findings: &mut Findings, case: &Case, outcome: &Outcome) {
             "rate x latency puts {in_flight:.1} messages in flight at rank {}, but the window is {window}",
             outcome.rank
         );
-        findings.add(
-            Severity::Suspect,
-            "littles_law",
-            in_flight / window as f64,
-            message,
-            REPORT,
-        );
+        findings.suspect("littles_law", in_flight / window as f64, message, REPORT);
     }
 }
 
@@ -150,12 +138,6 @@ fn check_time(findings: &mut Findings, case: &Case, outcome: &Outcome) {
             times(sum_ns / elapsed_ns),
             format_ns(elapsed_ns)
         );
-        findings.add(
-            Severity::Suspect,
-            "time_does_not_add_up",
-            sum_ns / elapsed_ns,
-            message,
-            REPORT,
-        );
+        findings.suspect("time_does_not_add_up", sum_ns / elapsed_ns, message, REPORT);
     }
 }

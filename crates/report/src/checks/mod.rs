@@ -50,6 +50,18 @@ struct Findings {
 }
 
 impl Findings {
+    fn note(&mut self, code: &'static str, weight: f64, message: String, remedy: &'static str) {
+        self.add(Severity::Note, code, weight, message, remedy);
+    }
+
+    fn warn(&mut self, code: &'static str, weight: f64, message: String, remedy: &'static str) {
+        self.add(Severity::Warning, code, weight, message, remedy);
+    }
+
+    fn suspect(&mut self, code: &'static str, weight: f64, message: String, remedy: &'static str) {
+        self.add(Severity::Suspect, code, weight, message, remedy);
+    }
+
     fn add(
         &mut self,
         severity: Severity,

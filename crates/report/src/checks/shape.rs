@@ -59,7 +59,7 @@ fn check_modes(findings: &mut Findings, repetitions: &[Repetition]) {
         .collect();
     let message = format!("the samples have {} modes: {}", modes.len(), named.join(", "));
     let remedy = "read each mode by itself: a mean or a median of both describes neither";
-    findings.add(Severity::Note, "modes", modes.len() as f64, message, remedy);
+    findings.note("modes", modes.len() as f64, message, remedy);
 }
 
 fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
@@ -79,7 +79,7 @@ fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
     if stats::drifts(&values) {
         let message = format!("{tag}: the runs drift: their interval describes these minutes only");
         let remedy = "compare only sides whose runs took turns, as those of `wirespeed ab` do";
-        findings.add(Severity::Note, "runs_drift", values.len() as f64, message, remedy);
+        findings.note("runs_drift", values.len() as f64, message, remedy);
     }
     let marks = marks(&values, &groups);
     let far: Vec<String> = repetitions
@@ -96,13 +96,7 @@ fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
             far.join(", ")
         );
         let remedy = "look at what disturbed them; the median over runs hardly moves";
-        findings.add(
-            Severity::Note,
-            "runs_stand_out",
-            far.len() as f64,
-            message,
-            remedy,
-        );
+        findings.note("runs_stand_out", far.len() as f64, message, remedy);
     }
 }
 
@@ -144,7 +138,7 @@ fn check_groups(findings: &mut Findings, tag: &str, groups: &[Group]) {
         named.join(", ")
     );
     let remedy = "the machine has more than one state, such as where a hypervisor keeps its CPUs: read each group by itself";
-    findings.add(Severity::Note, "run_groups", groups.len() as f64, message, remedy);
+    findings.note("run_groups", groups.len() as f64, message, remedy);
 }
 
 /// The raw samples of a rank, or its slices of time where there are many: whether they are steady from the start.
@@ -192,7 +186,7 @@ fn check_warm_up(findings: &mut Findings, outcome: &Outcome) {
     // Single stalls move the standard error as a warm-up does; only what moves the median matters.
     if share > STEADY_SHARE {
         let remedy = "warm up longer (--warmup 500ms), and look at the samples over time";
-        findings.add(Severity::Warning, "not_steady", share, message, remedy);
+        findings.warn("not_steady", share, message, remedy);
     }
 }
 
@@ -201,33 +195,26 @@ pub(crate) fn convergence_remark(convergence: &Convergence) -> Remark {
     let as_percent = |ratio: f64| format!("±{} %", significant(ratio * 100.0, 2));
     let target = as_percent(convergence.target_ratio.get());
     let reached = convergence.reached_ratio.map(|ratio| as_percent(ratio.get()));
-    let (tag, runs) = (&convergence.tag, convergence.repetitions);
-    match (convergence.reached, reached) {
-        (true, reached) => Remark {
-            severity: Severity::Note,
-            code: "converged".to_owned(),
-            message: format!(
-                "{tag}: {} reached after {}",
-                reached.unwrap_or(target),
-                counted(u64::from(runs), "run")
-            ),
-            remedy: None,
-            weight: None,
-        },
-        (false, reached) => Remark {
-            severity: Severity::Warning,
-            code: "not_converged".to_owned(),
-            message: format!(
-                "{tag}: {target} not reached after {}{}: {}",
-                counted(u64::from(runs), "run"),
-                reached.map(|reached| format!(" ({reached})")).unwrap_or_default(),
-                convergence.why.as_deref().unwrap_or("it was stopped")
-            ),
-            remedy: Some(
-                "allow more runs (--repeats) or time (--until-time), or a wider goal (--until)".to_owned(),
-            ),
-            weight: None,
-        },
+    let runs = counted(u64::from(convergence.repetitions), "run");
+    let (severity, code, said, remedy) = match (convergence.reached, reached) {
+        (true, reached) => {
+            let said = format!("{} reached after {runs}", reached.unwrap_or(target));
+            (Severity::Note, "converged", said, None)
+        }
+        (false, reached) => {
+            let reached = reached.map(|reached| format!(" ({reached})")).unwrap_or_default();
+            let why = convergence.why.as_deref().unwrap_or("it was stopped");
+            let said = format!("{target} not reached after {runs}{reached}: {why}");
+            let remedy = "allow more runs (--repeats) or time (--until-time), or a wider goal (--until)";
+            (Severity::Warning, "not_converged", said, Some(remedy))
+        }
+    };
+    Remark {
+        severity,
+        code: code.to_owned(),
+        message: format!("{}: {said}", convergence.tag),
+        remedy: remedy.map(str::to_owned),
+        weight: None,
     }
 }
 

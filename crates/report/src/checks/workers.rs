@@ -3,7 +3,7 @@
 use super::Findings;
 use crate::thresholds::SLOW_RATIO;
 use crate::workers::slow_workers;
-use wirespeed_schema::run::{Repetition, Severity};
+use wirespeed_schema::run::Repetition;
 use wirespeed_schema::units::significant;
 
 /// Compare the workers over all repetitions.
@@ -14,6 +14,6 @@ pub(super) fn check(findings: &mut Findings, repetitions: &[Repetition]) {
             significant(ratio, 3)
         );
         let remedy = "look at what else runs on its machine or CPU, and at its link; the row of each worker is in the result";
-        findings.add(Severity::Warning, "slow_worker", ratio, message, remedy);
+        findings.warn("slow_worker", ratio, message, remedy);
     }
 }
