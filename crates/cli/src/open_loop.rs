@@ -90,7 +90,7 @@ impl Asked {
     pub fn offer(&self, points: &mut Points) -> Result<f64, Failure> {
         let unlimited = UNLIMITED_PER_S as f64;
         points.measure(&[unlimited])?;
-        let carried = |run: &Repetition| Some(run.metrics.get("rate_msg_per_s")?.value.get());
+        let carried = |run: &Repetition| run.figure("rate_msg_per_s");
         let most_per_s = points.most(unlimited, carried).unwrap_or(0.0);
         match &self.named {
             Some(named) => points.measure(named)?,

@@ -84,10 +84,7 @@ pub fn explain(run: &Run) -> Vec<Sentence> {
 }
 
 fn figure(case: &CaseResult, tag: &str) -> Option<f64> {
-    case.metrics
-        .get(tag)
-        .map(|metric| metric.value.get())
-        .filter(|value| *value > 0.0)
+    case.figure(tag).filter(|value| *value > 0.0)
 }
 
 fn cite(case: &CaseResult, tag: &str) -> String {
@@ -251,12 +248,6 @@ fn meets_its_pace(case: &CaseResult) -> bool {
     })
 }
 
-fn outcomes(case: &CaseResult) -> impl Iterator<Item = &Outcome> {
-    case.repetitions
-        .iter()
-        .flat_map(|repetition| &repetition.outcomes)
-}
-
 /// An end whose CPU works all the time. Where the ends poll, the CPU is busy whatever the limit is, on either side of the
 /// kernel's edge: then nothing is said.
 fn processor(_: &Run, cases: &Cases) -> Vec<Sentence> {
@@ -303,7 +294,7 @@ fn tail(_: &Run, cases: &Cases) -> Vec<Sentence> {
         let Some((half, far, p50, p99)) = tagged.filter(|(half, far, ..)| *far > TAIL_TIMES * half) else {
             continue;
         };
-        let most = |what: fn(&Outcome) -> Option<u64>| outcomes(case).filter_map(what).max().unwrap_or(0);
+        let most = |what: fn(&Outcome) -> Option<u64>| case.outcomes().filter_map(what).max().unwrap_or(0);
         let waited = most(|outcome| outcome.cpu_taken().and(outcome.disturbance.run_queue_wait_ns));
         let switches = most(Outcome::cpu_taken);
         if waited == 0 && switches == 0 {
@@ -349,7 +340,8 @@ fn first_touch(_: &Run, cases: &Cases) -> Vec<Sentence> {
 /// How much of the fastest figure is the harness itself.
 fn floor(_: &Run, cases: &Cases) -> Vec<Sentence> {
     let with = cases.all.iter().filter_map(|case| {
-        let floor = outcomes(case)
+        let floor = case
+            .outcomes()
             .filter_map(|outcome| outcome.floor.as_ref())
             .map(|floor| floor.loop_ns.get())
             .reduce(f64::max)?;

@@ -170,11 +170,7 @@ fn newer(version: &str) -> Remark {
 
 fn check(run: &Run) -> Result<(), ReadError> {
     for (case, result) in run.cases.iter().enumerate() {
-        for outcome in result
-            .repetitions
-            .iter()
-            .flat_map(|repetition| &repetition.outcomes)
-        {
+        for outcome in result.outcomes() {
             for samples in &outcome.samples {
                 samples
                     .histogram

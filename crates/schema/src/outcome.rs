@@ -8,6 +8,7 @@ use crate::host::{ClockInfo, Disturbance, Floor, HostFingerprint, Noise};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::iter::Sum;
 
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -91,6 +92,16 @@ impl Count {
     }
 }
 
+/// Saturates.
+impl Sum for Count {
+    fn sum<I: Iterator<Item = Count>>(counts: I) -> Count {
+        counts.fold(Count::default(), |a, b| Count {
+            messages: a.messages.saturating_add(b.messages),
+            bytes: a.bytes.saturating_add(b.bytes),
+        })
+    }
+}
+
 /// Faults found in the data that arrived.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -112,6 +123,18 @@ impl Faults {
             corrupt_messages: messages,
             ..Faults::default()
         }
+    }
+}
+
+/// Saturates.
+impl Sum for Faults {
+    fn sum<I: Iterator<Item = Faults>>(faults: I) -> Faults {
+        faults.fold(Faults::default(), |a, b| Faults {
+            lost_messages: a.lost_messages.saturating_add(b.lost_messages),
+            reordered_messages: a.reordered_messages.saturating_add(b.reordered_messages),
+            duplicate_messages: a.duplicate_messages.saturating_add(b.duplicate_messages),
+            corrupt_messages: a.corrupt_messages.saturating_add(b.corrupt_messages),
+        })
     }
 }
 

@@ -131,6 +131,13 @@ pub struct Repetition {
     pub overlapping_sessions: u32,
 }
 
+impl Repetition {
+    /// The figure `tag`, where it has one.
+    pub fn figure(&self, tag: &str) -> Option<f64> {
+        Some(self.metrics.get(tag)?.value.get())
+    }
+}
+
 /// How a case ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -242,6 +249,20 @@ pub struct CaseResult {
     /// Each repetition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repetitions: Vec<Repetition>,
+}
+
+impl CaseResult {
+    /// What every rank saw in every repetition.
+    pub fn outcomes(&self) -> impl Iterator<Item = &Outcome> + Clone {
+        self.repetitions
+            .iter()
+            .flat_map(|repetition| &repetition.outcomes)
+    }
+
+    /// The figure `tag` over all repetitions, where it has one.
+    pub fn figure(&self, tag: &str) -> Option<f64> {
+        Some(self.metrics.get(tag)?.value.get())
+    }
 }
 
 /// The program that measured.

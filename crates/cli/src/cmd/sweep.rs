@@ -165,10 +165,11 @@ struct Curve<'a> {
 
 /// Time of an operation, or of a message at the rate of a stream.
 fn time_ns(repetition: &Repetition) -> Option<f64> {
-    let figure = |tag: &str| repetition.metrics.get(tag).map(|metric| metric.value.get());
-    let latency = figure("rtt_p50_ns").or_else(|| figure("completion_p50_ns"));
+    let latency = repetition
+        .figure("rtt_p50_ns")
+        .or_else(|| repetition.figure("completion_p50_ns"));
     latency.or_else(|| {
-        figure("rate_msg_per_s")
+        rate_per_s(repetition)
             .filter(|rate| *rate > 0.0)
             .map(|rate| 1e9 / rate)
     })
@@ -176,7 +177,7 @@ fn time_ns(repetition: &Repetition) -> Option<f64> {
 
 /// Messages a second of a stream.
 fn rate_per_s(repetition: &Repetition) -> Option<f64> {
-    Some(repetition.metrics.get("rate_msg_per_s")?.value.get())
+    repetition.figure("rate_msg_per_s")
 }
 
 impl Curve<'_> {

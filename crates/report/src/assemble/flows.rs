@@ -58,7 +58,7 @@ impl TakenIn {
 
     fn and(self, other: TakenIn) -> Self {
         TakenIn {
-            count: sum(self.count, other.count),
+            count: [self.count, other.count].into_iter().sum(),
             elapsed_ns: self.elapsed_ns.max(other.elapsed_ns),
         }
     }
@@ -71,13 +71,19 @@ pub fn flows(case: &Case, outcomes: &[Outcome]) -> Vec<Flow> {
         return Vec::new();
     }
     if case.test.is_posted() {
-        return posted(case, outcomes);
+        let all = outcomes.len() == case.ranks.len();
+        return vec![together(outcomes.iter(), all)];
     }
     if case.test.capability() == Capability::OneSided {
         return one_sided(outcomes);
     }
     if case.test.roles() == Some(Roles::Everybody) {
-        return all_to_all(outcomes);
+        let members = outcomes.iter().filter(|outcome| outcome.role == Role::Source);
+        let is_nobody = members.clone().next().is_none();
+        return (!is_nobody)
+            .then(|| together(members, true))
+            .into_iter()
+            .collect();
     }
     let both_ways = case.test.is_both_ways();
     let mut flows = two_sided(case, outcomes, Role::Source);
@@ -91,19 +97,18 @@ pub fn flows(case: &Case, outcomes: &[Outcome]) -> Vec<Flow> {
     flows
 }
 
-/// Everybody is a sender and a receiver: one flow of all together.
-fn all_to_all(outcomes: &[Outcome]) -> Vec<Flow> {
-    let members = || outcomes.iter().filter(|outcome| outcome.role == Role::Source);
-    let elapsed_ns = members().map(|member| member.elapsed_ns).max();
-    let flow = elapsed_ns.map(|elapsed_ns| Flow {
+/// One flow of `members`, each of which is a sender and a receiver: everything sent and everything received, over the longest of
+/// their times.
+fn together<'a>(members: impl Iterator<Item = &'a Outcome> + Clone, are_all: bool) -> Flow {
+    let elapsed_ns = members.clone().map(|member| member.elapsed_ns).max();
+    Flow {
         forward: true,
-        sent: members().map(|member| member.sent).fold(Count::default(), sum),
-        delivered: members().map(|member| member.received).reduce(sum),
-        sender_elapsed_ns: elapsed_ns,
+        sent: members.clone().map(|member| member.sent).sum(),
+        delivered: are_all.then(|| members.clone().map(|member| member.received).sum()),
+        sender_elapsed_ns: elapsed_ns.unwrap_or(0),
         taken_in: None,
-        faults: members().map(|m| m.faults).fold(Faults::default(), sum_faults),
-    });
-    flow.into_iter().collect()
+        faults: members.map(|member| member.faults).sum(),
+    }
 }
 
 /// One-sided operations are complete at the origin, with their flush inside its time.
@@ -121,23 +126,6 @@ fn one_sided(outcomes: &[Outcome]) -> Vec<Flow> {
         .collect()
 }
 
-/// Ranks that exchange messages with many: everything sent and everything received, over the longest of their times.
-fn posted(case: &Case, outcomes: &[Outcome]) -> Vec<Flow> {
-    let all = outcomes.len() == case.ranks.len();
-    let received = outcomes.iter().map(|outcome| outcome.received).reduce(sum);
-    vec![Flow {
-        forward: true,
-        sent: outcomes.iter().map(|o| o.sent).fold(Count::default(), sum),
-        delivered: received.filter(|_| all),
-        sender_elapsed_ns: outcomes.iter().map(|o| o.elapsed_ns).max().unwrap_or(0),
-        taken_in: None,
-        faults: outcomes
-            .iter()
-            .map(|o| o.faults)
-            .fold(Faults::default(), sum_faults),
-    }]
-}
-
 /// One flow for each rank that ranks of role `from` name as their peer, and one for those who name none.
 fn two_sided(case: &Case, outcomes: &[Outcome], from: Role) -> Vec<Flow> {
     let mut flows: Vec<(Option<u32>, Flow)> = Vec::new();
@@ -148,7 +136,7 @@ fn two_sided(case: &Case, outcomes: &[Outcome], from: Role) -> Vec<Flow> {
             flows.len() - 1
         });
         let flow = &mut flows[index].1;
-        flow.sent = sum(flow.sent, sender.sent);
+        flow.sent = [flow.sent, sender.sent].into_iter().sum();
         flow.sender_elapsed_ns = flow.sender_elapsed_ns.max(sender.elapsed_ns);
     }
     flows.into_iter().map(|(_, flow)| flow).collect()
@@ -171,7 +159,7 @@ fn empty_flow(case: &Case, outcomes: &[Outcome], peer: Option<u32>, from: Role) 
     Flow {
         forward: from == Role::Source,
         sent: Count::default(),
-        delivered: receivers.iter().map(|receiver| receiver.received).reduce(sum),
+        delivered: (!receivers.is_empty()).then(|| receivers.iter().map(|receiver| receiver.received).sum()),
         sender_elapsed_ns: 0,
         taken_in: receivers
             .iter()
@@ -179,10 +167,7 @@ fn empty_flow(case: &Case, outcomes: &[Outcome], peer: Option<u32>, from: Role) 
             .filter(|_| !case.test.is_both_ways())
             .map(|receiver| TakenIn::by(case, receiver))
             .reduce(TakenIn::and),
-        faults: receivers
-            .iter()
-            .map(|receiver| receiver.faults)
-            .fold(Faults::default(), sum_faults),
+        faults: receivers.iter().map(|receiver| receiver.faults).sum(),
     }
 }
 
@@ -190,23 +175,6 @@ fn empty_flow(case: &Case, outcomes: &[Outcome], peer: Option<u32>, from: Role) 
 pub(crate) fn peer_of(case: &Case, rank: u32) -> Option<u32> {
     let named = case.ranks.get(rank as usize).and_then(|spec| spec.peer);
     named.or_else(|| (case.ranks.len() == 2 && rank < 2).then(|| 1 - rank))
-}
-
-pub(crate) fn sum(a: Count, b: Count) -> Count {
-    Count {
-        messages: a.messages.saturating_add(b.messages),
-        bytes: a.bytes.saturating_add(b.bytes),
-    }
-}
-
-/// Sum of the faults of several ranks.
-pub(crate) fn sum_faults(a: Faults, b: Faults) -> Faults {
-    Faults {
-        lost_messages: a.lost_messages.saturating_add(b.lost_messages),
-        reordered_messages: a.reordered_messages.saturating_add(b.reordered_messages),
-        duplicate_messages: a.duplicate_messages.saturating_add(b.duplicate_messages),
-        corrupt_messages: a.corrupt_messages.saturating_add(b.corrupt_messages),
-    }
 }
 
 /// Messages in flight on average at a sender: its rate times the mean time to completion or acknowledgement (Little's
@@ -232,7 +200,6 @@ pub fn in_flight_mean_msgs(outcome: &Outcome, window: u64) -> Option<f64> {
 /// Publish rates, bandwidths, losses and processor time.
 pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
     let flows = flows(case, outcomes);
-    let all: Vec<&Flow> = flows.iter().collect();
     let is_whole = are_all_there(case, outcomes, None);
     // The origin of one-sided operations knows that they are complete.
     let are_known = match case.test.capability() {
@@ -247,19 +214,9 @@ pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
             role => are_all_there(case, outcomes, role),
         });
     }
-    if let Some(delivered) = all
-        .iter()
-        .map(|flow| flow.delivered)
-        .reduce(|a, b| Some(sum(a?, b?)))
-        .flatten()
-        .filter(|_| are_known)
-    {
-        insert(
-            metrics,
-            "delivered_msgs",
-            delivered.messages as f64,
-            delivered.messages,
-        );
+    let delivered: Option<Count> = flows.iter().map(|flow| flow.delivered).sum();
+    if let Some(Count { messages, .. }) = delivered.filter(|_| are_known && !flows.is_empty()) {
+        insert(metrics, "delivered_msgs", messages as f64, messages);
     }
     let in_flight: Vec<f64> = outcomes
         .iter()

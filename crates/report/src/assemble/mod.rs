@@ -12,8 +12,8 @@ mod resampled;
 mod until;
 mod waiting;
 
+pub(crate) use flows::peer_of;
 pub use flows::{Flow, TakenIn, flows, in_flight_mean_msgs};
-pub(crate) use flows::{peer_of, sum, sum_faults};
 pub use merged::merged_samples;
 pub use until::Goal;
 pub use waiting::{busy_shares, sleeps, way_of_waiting};
@@ -162,8 +162,9 @@ pub fn without_outcomes(result: &CaseResult) -> CaseResult {
 
 /// The word beside figures of a case that ended before it was done; `None` where it is whole.
 pub fn unfinished(result: &CaseResult) -> Option<&'static str> {
-    let mut outcomes = result.repetitions.iter().flat_map(|r| &r.outcomes);
-    let interrupted = outcomes.any(|outcome| outcome.stop == StopReason::Interrupted);
+    let interrupted = result
+        .outcomes()
+        .any(|outcome| outcome.stop == StopReason::Interrupted);
     match (result.status, interrupted) {
         (CaseStatus::Partial, true) => Some("interrupted"),
         (CaseStatus::Partial, false) => Some("partial"),

@@ -40,8 +40,7 @@ fn several(repetitions: &[Repetition], withheld: &[Withheld]) -> Metrics {
     for (headline, trimmed, spread) in tags::HEADLINES {
         let values: Vec<f64> = repetitions
             .iter()
-            .filter_map(|r| r.metrics.get(headline))
-            .map(|metric| metric.value.get())
+            .filter_map(|run| run.figure(headline))
             .collect();
         let runs = values.len() as u64;
         if !metrics.contains_key(headline) {

@@ -27,8 +27,10 @@ const VALUES_MAX: usize = 2000;
 pub(super) fn figures(repetitions: &[Repetition], metrics: &Metrics) -> BTreeMap<String, Resampled> {
     let mut found = BTreeMap::new();
     for (headline, trimmed, _) in HEADLINES {
-        let of_run = |repetition: &Repetition| Some(repetition.metrics.get(headline)?.value.get());
-        let published: Vec<f64> = repetitions.iter().filter_map(of_run).collect();
+        let published: Vec<f64> = repetitions
+            .iter()
+            .filter_map(|run| run.figure(headline))
+            .collect();
         if !metrics.contains_key(headline) || published.len() < repetitions.len() {
             continue;
         }

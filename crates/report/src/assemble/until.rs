@@ -50,8 +50,7 @@ impl Goal {
         let tag = self.tag(repetitions);
         let values: Vec<f64> = repetitions
             .iter()
-            .filter_map(|repetition| repetition.metrics.get(&tag))
-            .map(|metric| metric.value.get())
+            .filter_map(|repetition| repetition.figure(&tag))
             .collect();
         let runs = u32::try_from(repetitions.len()).unwrap_or(u32::MAX);
         let (ratio, why) = match self.rule.look(&values, runs, elapsed_ns, last) {

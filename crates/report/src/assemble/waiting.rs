@@ -33,9 +33,7 @@ pub fn sleeps(result: &CaseResult) -> bool {
             && !looks
     };
     let mut ends = result
-        .repetitions
-        .iter()
-        .flat_map(|repetition| &repetition.outcomes)
+        .outcomes()
         .filter(|outcome| outcome.role != Role::Idle)
         .peekable();
     match ends.peek() {
@@ -47,11 +45,10 @@ pub fn sleeps(result: &CaseResult) -> bool {
 /// The share of its time that each rank of `result` with a part works: in its least busy run, and in its busiest.
 pub fn busy_shares(result: &CaseResult) -> BTreeMap<u32, (f64, f64)> {
     let mut shares: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-    let outcomes = result
-        .repetitions
-        .iter()
-        .flat_map(|repetition| &repetition.outcomes);
-    for outcome in outcomes.filter(|outcome| outcome.role != Role::Idle && outcome.elapsed_ns > 0) {
+    for outcome in result
+        .outcomes()
+        .filter(|outcome| outcome.role != Role::Idle && outcome.elapsed_ns > 0)
+    {
         let worked_ns = outcome.disturbance.user_ns as f64 + outcome.disturbance.system_ns as f64;
         let share = worked_ns / outcome.observed_ns() as f64;
         let own = shares.entry(outcome.rank).or_insert((share, share));

@@ -170,11 +170,7 @@ fn swept(cases: &Found, curves: &Curves) -> Vec<Picture> {
             .entry(size)
             .or_insert(case);
         // Of several windows the best stands for a size.
-        let bandwidth = |case: &CaseResult| {
-            case.metrics
-                .get("bandwidth_bytes_per_s")
-                .map(|metric| metric.value)
-        };
+        let bandwidth = |case: &CaseResult| case.figure("bandwidth_bytes_per_s");
         if bandwidth(case) > bandwidth(slot) {
             *slot = case;
         }

@@ -59,17 +59,13 @@ fn swept<'a>(label: &str, cases: &[(u64, &'a CaseResult)]) -> Swept<'a> {
     }
 }
 
-fn iteration_ns(case: &CaseResult) -> Option<f64> {
-    Some(case.metrics.get("iteration_p50_ns")?.value.get())
-}
-
 fn picture(label: &str, one: &Swept, many: &Swept, window_msgs: u64) -> Option<Picture> {
     let of_many: BTreeMap<u64, &CaseResult> = map_of(many.cases.iter().copied());
     let with = one.cases.iter().filter_map(|(size, case)| {
         Some(Windows {
             size_bytes: *size,
-            one_ns: iteration_ns(case)?,
-            many_ns: iteration_ns(of_many.get(size)?)?,
+            one_ns: case.figure("iteration_p50_ns")?,
+            many_ns: of_many.get(size)?.figure("iteration_p50_ns")?,
         })
     });
     let mut points: Vec<Windows> = with.collect();
@@ -142,7 +138,7 @@ fn row(point: &Windows, found: &LogGp) -> Option<Vec<String>> {
 /// Half of the CPU time of a message of the smallest size, where both ends sleep while they wait for it.
 fn overhead_ns(one: &Swept, many: &Swept) -> Option<f64> {
     let (alone, stream) = (busiest_share(least(one))?, least(many)?);
-    let each = stream.metrics.get("cpu_ns_per_message")?.value.get();
+    let each = stream.figure("cpu_ns_per_message")?;
     (alone < BUSY_SHARE && sleeps(stream)).then_some(each / 2.0)
 }
 
@@ -157,14 +153,13 @@ fn least<'a>(swept: &Swept<'a>) -> Option<&'a CaseResult> {
 
 /// The largest share of its time for which a rank of the case used a CPU; `None` without outcomes.
 fn busiest_share(case: Option<&CaseResult>) -> Option<f64> {
-    let outcomes = case?
-        .repetitions
-        .iter()
-        .flat_map(|repetition| &repetition.outcomes);
-    let shares = outcomes.filter(|outcome| outcome.elapsed_ns > 0).map(|outcome| {
-        let used = outcome.disturbance.user_ns as f64 + outcome.disturbance.system_ns as f64;
-        used / outcome.elapsed_ns as f64
-    });
+    let shares = case?
+        .outcomes()
+        .filter(|outcome| outcome.elapsed_ns > 0)
+        .map(|outcome| {
+            let used = outcome.disturbance.user_ns as f64 + outcome.disturbance.system_ns as f64;
+            used / outcome.elapsed_ns as f64
+        });
     shares.reduce(f64::max)
 }
 

@@ -13,7 +13,7 @@ use wirespeed_schema::HistogramData;
 use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::neighbours;
 use wirespeed_schema::order::InOrder;
-use wirespeed_schema::outcome::{Outcome, SampleKind};
+use wirespeed_schema::outcome::SampleKind;
 use wirespeed_schema::run::{CaseResult, Run};
 use wirespeed_schema::units::{format_asked_size, significant};
 
@@ -64,11 +64,7 @@ pub fn pictures(cases: &[(&Input, &CaseResult)], inputs: &[Input]) -> Vec<Pictur
 fn ranks(name: &str, case: &CaseResult) -> Option<Picture> {
     let mut trips: BTreeMap<(u32, u32), HistogramData> = BTreeMap::new();
     let mut rates: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
-    let outcomes = case
-        .repetitions
-        .iter()
-        .flat_map(|repetition| &repetition.outcomes);
-    for outcome in outcomes.filter(|outcome| outcome.sent.messages > 0) {
+    for outcome in case.outcomes().filter(|outcome| outcome.sent.messages > 0) {
         let peer = peer_of(&case.case, outcome.rank).or_else(|| posted_peer(case, outcome.rank));
         let Some(peer) = peer else {
             continue;
@@ -140,20 +136,10 @@ fn posted_peer(case: &CaseResult, rank: u32) -> Option<u32> {
 /// Samples of each worker at each payload.
 fn workers(name: &str, cases: &[&CaseResult]) -> Option<Picture> {
     let mut all: BTreeMap<(String, u64), BTreeMap<u32, HistogramData>> = BTreeMap::new();
-    let hubs = |case: &CaseResult| -> Vec<Outcome> {
-        let outcomes = case
-            .repetitions
-            .iter()
-            .flat_map(|repetition| &repetition.outcomes);
-        outcomes
-            .filter(|outcome| !outcome.peers.is_empty())
-            .cloned()
-            .collect()
-    };
     let transports: BTreeSet<&str> = cases.iter().map(|case| case.case.transport.as_str()).collect();
     for case in cases {
         let key = (case.case.transport.clone(), case.case.test.size_bytes());
-        for peer in hubs(case).iter().flat_map(|hub| &hub.peers) {
+        for peer in case.outcomes().flat_map(|hub| &hub.peers) {
             if peer.samples.check().is_ok() {
                 all.entry(key.clone())
                     .or_default()

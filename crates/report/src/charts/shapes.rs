@@ -173,9 +173,7 @@ fn curve(data: &HistogramData) -> Vec<Point> {
 pub fn over_time(input: &Input, case: &CaseResult, several: bool) -> Option<Picture> {
     let name = label(input, several, case);
     let outcome = case
-        .repetitions
-        .iter()
-        .flat_map(|repetition| &repetition.outcomes)
+        .outcomes()
         .find(|outcome| outcome.intervals.len() >= SLICES_MIN)?;
     let (points, axis) = slices(outcome);
     let values: Vec<f64> = points.iter().map(|point| point.y).collect();

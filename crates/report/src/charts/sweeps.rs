@@ -167,7 +167,7 @@ fn best(swept: &Swept, tag: &str) -> Option<String> {
     let values: Vec<(u64, f64)> = swept
         .cases
         .iter()
-        .filter_map(|(size, case)| Some((*size, case.metrics.get(tag)?.value.get())))
+        .filter_map(|(size, case)| Some((*size, case.figure(tag)?)))
         .collect();
     let found = curve::plateau(&values)?;
     Some(format!("{}: {}", swept.label, found.of_bandwidths()))

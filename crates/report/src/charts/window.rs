@@ -175,7 +175,7 @@ pub fn window_points(swept: &Swept) -> Vec<WindowPoint> {
         window_msgs,
         rate_msg_per_s: rate.value.get(),
         interval: ends(rate),
-        acknowledged_mean_ns: case.metrics.get("ack_mean_ns").map(|metric| metric.value.get()),
+        acknowledged_mean_ns: case.figure("ack_mean_ns"),
         in_use: InUse::of(case),
     })
     .collect()

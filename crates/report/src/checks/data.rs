@@ -1,7 +1,7 @@
 //! Did the data arrive, once, in order and unchanged, and do both ends count the same?
 
 use super::{Findings, is_unreliable};
-use crate::assemble::{flows, sum, sum_faults};
+use crate::assemble::flows;
 use crate::wording::{counted, grouped, percent};
 use wirespeed_schema::case::Role;
 use wirespeed_schema::outcome::{Count, Faults, StopReason};
@@ -17,17 +17,10 @@ const SLOWER: &str =
 /// Check counts and faults of one repetition.
 pub(super) fn check(findings: &mut Findings, case: &Case, outcomes: &[Outcome]) {
     let unreliable = is_unreliable(outcomes);
-    let faults = outcomes
-        .iter()
-        .map(|outcome| outcome.faults)
-        .fold(Faults::default(), sum_faults);
-    let received = outcomes
-        .iter()
-        .map(|outcome| outcome.received)
-        .fold(Count::default(), sum)
-        .messages;
+    let faults: Faults = outcomes.iter().map(|outcome| outcome.faults).sum();
+    let received: Count = outcomes.iter().map(|outcome| outcome.received).sum();
     check_corruption(findings, faults);
-    check_faults(findings, faults, received, unreliable);
+    check_faults(findings, faults, received.messages, unreliable);
     let broken = outcomes
         .iter()
         .flat_map(|outcome| &outcome.samples)
@@ -107,18 +100,9 @@ fn check_counts(findings: &mut Findings, case: &Case, outcomes: &[Outcome], unre
     }
     // Totals: both ways of a ping-pong, and one-sided operations, whose target has no way back.
     if case.test.is_round_trip() || case.test.capability() == Capability::OneSided {
-        let sent = outcomes
-            .iter()
-            .map(|outcome| outcome.sent)
-            .fold(Count::default(), sum);
-        let received = outcomes
-            .iter()
-            .map(|outcome| outcome.received)
-            .fold(Count::default(), sum);
-        let faults = outcomes
-            .iter()
-            .map(|outcome| outcome.faults)
-            .fold(Faults::default(), sum_faults);
+        let sent = outcomes.iter().map(|outcome| outcome.sent).sum();
+        let received = outcomes.iter().map(|outcome| outcome.received).sum();
+        let faults = outcomes.iter().map(|outcome| outcome.faults).sum();
         check_sum(findings, sent, received, faults, unreliable);
     } else {
         for flow in flows(case, outcomes) {

@@ -28,10 +28,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
         check_in_flight(findings, case, outcome);
         check_time(findings, case, outcome);
     }
-    let bandwidth = repetition
-        .metrics
-        .get("bandwidth_bytes_per_s")
-        .map(|metric| metric.value.get());
+    let bandwidth = repetition.figure("bandwidth_bytes_per_s");
     if let (Some(bandwidth), Some(limit)) = (bandwidth, limits.medium_bytes_per_s)
         && limit > 0.0
         && bandwidth > limit * LIMIT_TOLERANCE

@@ -69,11 +69,7 @@ fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
     let Some((tag, _, _)) = headline else {
         return;
     };
-    let values: Vec<f64> = repetitions
-        .iter()
-        .filter_map(|r| r.metrics.get(*tag))
-        .map(|metric| metric.value.get())
-        .collect();
+    let values: Vec<f64> = repetitions.iter().filter_map(|run| run.figure(tag)).collect();
     let groups = stats::groups(&values);
     check_groups(findings, tag, &groups);
     if stats::drifts(&values) {

@@ -34,10 +34,6 @@ pub fn bounds(results: &[CaseResult]) -> Vec<String> {
     said
 }
 
-fn metric(result: &CaseResult, tag: &str) -> Option<f64> {
-    Some(result.metrics.get(tag)?.value.get())
-}
-
 fn transport_of(result: &CaseResult) -> String {
     let relayed = result.case.ranks.iter().any(|rank| rank.role == Role::Relay);
     let route = if relayed { " through the daemon" } else { "" };
@@ -47,7 +43,7 @@ fn transport_of(result: &CaseResult) -> String {
 /// Results of one transport, and of one value of what `key` names; values rise as numbers do.
 fn grouped(results: &[CaseResult], key: fn(&Case) -> u64) -> Vec<((String, u64), Vec<&CaseResult>)> {
     let mut groups: Vec<((String, u64), Vec<&CaseResult>)> = Vec::new();
-    for result in results.iter().filter(|r| metric(r, "rate_msg_per_s").is_some()) {
+    for result in results.iter().filter(|r| r.figure("rate_msg_per_s").is_some()) {
         let key = (transport_of(result), key(&result.case));
         match groups.iter_mut().find(|(of, _)| *of == key) {
             Some((_, group)) => group.push(result),
@@ -89,7 +85,7 @@ fn credits(name: &str, group: &[&CaseResult]) -> Option<String> {
 
 fn sizes(name: &str, group: &[&CaseResult]) -> Option<String> {
     let point = |result: &&CaseResult| {
-        let bandwidth = metric(result, "bandwidth_bytes_per_s")?;
+        let bandwidth = result.figure("bandwidth_bytes_per_s")?;
         (bandwidth > 0.0).then(|| (result.case.test.size_bytes(), bandwidth))
     };
     let mut points: Vec<(u64, f64)> = group.iter().filter_map(point).collect();
@@ -110,8 +106,8 @@ fn bound(result: &CaseResult) -> Option<String> {
         return None;
     }
     let (rate, cpu_ns) = (
-        metric(result, "rate_msg_per_s")?,
-        metric(result, "cpu_ns_per_message")?,
+        result.figure("rate_msg_per_s")?,
+        result.figure("cpu_ns_per_message")?,
     );
     let verdict = match (busy(result)?, test.window()) {
         // Each run had that end busy, and an end that sleeps while it waits is busy with work.
@@ -138,21 +134,18 @@ fn busy(result: &CaseResult) -> Option<(f64, f64)> {
 
 /// How far the receiver was behind, where that is much.
 fn backlog(result: &CaseResult) -> Option<String> {
-    let outcomes = result
-        .repetitions
-        .iter()
-        .flat_map(|repetition| &repetition.outcomes);
     let behind = |o: &wirespeed_schema::Outcome| {
         let behind = o.transport_facts.get("unacknowledged_max_msgs")?;
         behind.parse::<f64>().ok()
     };
-    let behind = outcomes.filter_map(behind).fold(0.0, f64::max);
+    let behind = result.outcomes().filter_map(behind).fold(0.0, f64::max);
     if behind < BACKLOG_MSGS {
         return None;
     }
     let bytes = behind * result.case.test.size_bytes() as f64;
-    let latency =
-        metric(result, "ack_p50_ns").map(|ns| format!(", which makes a message wait {}", format_ns(ns)));
+    let latency = result
+        .figure("ack_p50_ns")
+        .map(|ns| format!(", which makes a message wait {}", format_ns(ns)));
     Some(format!(
         "{}, {}, credits {}: at most {} messages ({}) back up{}",
         transport_of(result),

@@ -159,7 +159,6 @@ pub fn offered_per_s(case: &CaseResult) -> Option<f64> {
 
 /// A case of a load curve as a point; `None` for the one that was not held back, or without figures.
 pub fn load_point(case: &CaseResult) -> Option<LoadPoint> {
-    let figure = |tag: &str| case.metrics.get(tag).map(|metric| metric.value.get());
     // Those of all runs.
     let achieved = case.metrics.get("rate_msg_per_s")?;
     Some(LoadPoint {
@@ -167,8 +166,10 @@ pub fn load_point(case: &CaseResult) -> Option<LoadPoint> {
         achieved_per_s: achieved.value.get(),
         achieved_upper_per_s: achieved.upper.map(|upper| upper.get()),
         messages: achieved.samples / (case.repetitions.len() as u64).max(1),
-        response_ns: figure("response_mean_ns").or_else(|| figure("response_p50_ns"))?,
-        response_p99_ns: figure("response_p99_ns"),
+        response_ns: case
+            .figure("response_mean_ns")
+            .or_else(|| case.figure("response_p50_ns"))?,
+        response_p99_ns: case.figure("response_p99_ns"),
     })
 }
 

@@ -37,14 +37,11 @@ impl InUse {
     /// The use of a window in the runs of `case`; `None` where no run has enough samples for it.
     pub fn of(case: &CaseResult) -> Option<InUse> {
         let window = case.case.test.window() as f64;
-        let runs = case.repetitions.iter();
-        let metrics = runs.filter_map(|run| run.metrics.get("in_flight_mean_msgs"));
-        let mut uses: Vec<f64> = metrics.map(|metric| metric.value.get() / window).collect();
-        if case.repetitions.is_empty() {
-            let only = case.metrics.get("in_flight_mean_msgs");
-            uses.extend(only.map(|metric| metric.value.get() / window));
-        }
-        uses.retain(|used| used.is_finite());
+        const TAG: &str = "in_flight_mean_msgs";
+        let runs = case.repetitions.iter().filter_map(|run| run.figure(TAG));
+        let only = case.figure(TAG).filter(|_| case.repetitions.is_empty());
+        let uses = runs.chain(only).map(|in_flight| in_flight / window);
+        let uses: Vec<f64> = uses.filter(|used| used.is_finite()).collect();
         Some(InUse {
             least: uses.iter().copied().reduce(f64::min)?,
             median: summarize(&uses, LEVEL)?.median,

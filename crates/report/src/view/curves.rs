@@ -88,10 +88,7 @@ pub fn load_parts(run: &Run) -> Vec<Part> {
 fn load_row(case: &CaseResult, section: &LoadSection) -> Option<Row> {
     let point = load_point(case)?;
     let (unit, service) = (section.offers.unit(), section.offers.service());
-    let time = |tag: &str| {
-        let metric = case.metrics.get(tag);
-        metric.map_or(String::new(), |metric| format_ns(metric.value.get()))
-    };
+    let time = |tag: &str| case.figure(tag).map_or(String::new(), format_ns);
     let (standing, tone) = match point.is_carried() {
         Some(true) => ("", None),
         Some(false) => ("saturated", Some(Tone::Warning)),

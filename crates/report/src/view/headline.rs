@@ -118,7 +118,7 @@ fn span(cases: &[&CaseResult], kind: Kind) -> Option<String> {
     let tag = kind.headline();
     let of_kind = cases.iter().filter(|case| Kind::of(&case.case.test) == kind);
     let mut with: Vec<(f64, &CaseResult)> = of_kind
-        .filter_map(|case| Some((case.metrics.get(tag)?.value.get(), *case)))
+        .filter_map(|case| Some((case.figure(tag)?, *case)))
         .collect();
     let asked = |case: &CaseResult| (case.case.test.size_bytes(), case.case.test.pace_per_s());
     let first = asked(with.first()?.1);
@@ -181,10 +181,7 @@ fn spread(result: &CaseResult) -> Option<Spread> {
     let family = ["rtt", "completion"]
         .into_iter()
         .find(|f| result.metrics.contains_key(&format!("{f}_p50_ns")))?;
-    let value = |part: &str| {
-        let metric = result.metrics.get(&format!("{family}_{part}_ns"));
-        metric.map(|metric| metric.value.get())
-    };
+    let value = |part: &str| result.figure(&format!("{family}_{part}_ns"));
     Some(Spread {
         min_ns: value("min")?,
         p50_ns: value("p50"),

@@ -102,13 +102,11 @@ fn interval(case: &CaseResult) -> Option<String> {
 }
 
 fn rate_of(case: &CaseResult) -> f64 {
-    let metric = case.metrics.get("bandwidth_bytes_per_s");
-    metric.map_or(0.0, |metric| metric.value.get())
+    case.figure("bandwidth_bytes_per_s").unwrap_or(0.0)
 }
 
 fn row(name: String, case: &CaseResult, best: f64) -> Vec<String> {
-    let metric = |tag: &str| case.metrics.get(tag);
-    let ratio = |tag: &str| metric(tag).map_or(String::new(), |m| fine_percent(m.value.get()));
+    let ratio = |tag: &str| case.figure(tag).map_or(String::new(), fine_percent);
     let facts = case.repetitions.first().and_then(|run| run.outcomes.first());
     let control = facts.and_then(|outcome| outcome.transport_facts.get("congestion_control"));
     let connections = case

@@ -158,8 +158,8 @@ fn table_of(run: &Run, section: &QuickSection) -> Option<Table> {
         number("bandwidth", 0),
     ];
     let median = |name: &str| {
-        let metric = latency_case(run, name)?.metrics.get("rtt_p50_ns")?;
-        Some(metric.value.get()).filter(|median| *median > 0.0)
+        let median = latency_case(run, name)?.figure("rtt_p50_ns");
+        median.filter(|median| *median > 0.0)
     };
     let measured = || section.transports.iter().filter(|row| row.unavailable.is_none());
     let fastest = measured()

@@ -185,9 +185,11 @@ fn sweep(
     let mut experiment = experiment.with(vec![cases])?;
     let shapes: Vec<usize> = (0..jobs.len()).collect();
     experiment.measure(&shapes)?;
-    let rate = |run: &Repetition| Some(run.metrics.get("bandwidth_bytes_per_s")?.value.get());
     let rate = |shape: &usize| {
-        let rates: Vec<f64> = experiment.repetitions(*shape).iter().filter_map(rate).collect();
+        let runs = experiment.repetitions(*shape).iter();
+        let rates: Vec<f64> = runs
+            .filter_map(|run| run.figure("bandwidth_bytes_per_s"))
+            .collect();
         summarize(&rates, LEVEL).map_or(0.0, |summary| summary.median)
     };
     let rates: Vec<f64> = shapes.iter().map(rate).collect();

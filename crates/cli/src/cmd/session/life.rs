@@ -60,14 +60,10 @@ pub fn queues(results: &[CaseResult]) -> Vec<Queue> {
 }
 
 fn queue(result: &CaseResult) -> Option<Queue> {
-    let outcomes = || {
-        result
-            .repetitions
-            .iter()
-            .flat_map(|repetition| &repetition.outcomes)
-    };
     let fact = |name: &str| {
-        let numbers = outcomes().filter_map(|o| o.transport_facts.get(name)?.parse::<u64>().ok());
+        let numbers = result
+            .outcomes()
+            .filter_map(|o| o.transport_facts.get(name)?.parse::<u64>().ok());
         numbers.max()
     };
     let metric = |tag: &str| result.metrics.get(tag).map(|metric| metric.value);

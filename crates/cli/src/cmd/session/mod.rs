@@ -270,12 +270,7 @@ fn daemon_cost(streams: &[Streaming], results: &[CaseResult]) -> Vec<DaemonCost>
     if streams.len() != results.len() {
         return Vec::new();
     }
-    let rate = |result: &CaseResult| {
-        result
-            .metrics
-            .get("rate_msg_per_s")
-            .map(|metric| metric.value.get())
-    };
+    let rate = |result: &CaseResult| result.figure("rate_msg_per_s");
     let measured = || streams.iter().zip(results);
     let cost = |(direct, result): (&Streaming, &CaseResult)| {
         let twin = Streaming {
