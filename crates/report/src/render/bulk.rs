@@ -1,7 +1,7 @@
 //! Bulk transfers as CSV: one row a run.
 
 use super::RenderError;
-use super::tamed::tamed;
+use super::tamed::{Rows, tamed};
 use wirespeed_schema::byteio::{ByteioSection, Connection};
 
 /// A part of a connection's time.
@@ -39,9 +39,8 @@ const COLUMNS: [&str; 27] = [
 
 /// One row a run.
 pub(super) fn csv(section: &ByteioSection) -> Result<String, RenderError> {
-    let failed = |reason: String| RenderError { form: "CSV", reason };
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(COLUMNS).map_err(|e| failed(e.to_string()))?;
+    let mut text = Rows::new(csv::Terminator::Any(b'\n'));
+    text.add(&COLUMNS.map(str::to_owned))?;
     for pair in &section.pairs {
         for (number, run) in pair.runs.iter().enumerate() {
             let retries: u64 = run.connections.iter().map(|c| c.retries_count).sum();
@@ -76,11 +75,8 @@ pub(super) fn csv(section: &ByteioSection) -> Result<String, RenderError> {
                 optional(pair.nominal_bytes_per_s.map(|n| n.get().to_string())),
                 optional(run.error.clone()),
             ];
-            writer
-                .write_record(tamed(row))
-                .map_err(|e| failed(e.to_string()))?;
+            text.add(&tamed(row))?;
         }
     }
-    let bytes = writer.into_inner().map_err(|e| failed(e.to_string()))?;
-    String::from_utf8(bytes).map_err(|e| failed(e.to_string()))
+    text.text()
 }

@@ -1,7 +1,7 @@
 //! CSV: strict RFC 4180, one row a case or a repetition, of a mesh one row a pair; every row repeats all parameters, so that it stands alone.
 
 use super::RenderError;
-use super::tamed::tamed;
+use super::tamed::{Rows, tamed};
 use crate::perftest::{PerftestLine, PerftestSection};
 use crate::tags;
 use crate::wording::load_text;
@@ -76,37 +76,21 @@ pub fn csv(run: &Run, rows: CsvRows) -> Result<String, RenderError> {
     if let Some(section) = run.sections.get::<ByteioSection>().filter(|_| !offered) {
         return super::bulk::csv(&section);
     }
-    let mut writer = ::csv::WriterBuilder::new()
-        .terminator(::csv::Terminator::CRLF)
-        .from_writer(Vec::new());
-    writer.write_record(header()).map_err(failed)?;
+    let mut text = Rows::new(::csv::Terminator::CRLF);
+    text.add(&header())?;
     let section = run.sections.get::<PerftestSection>().unwrap_or_default();
     for (index, result) in run.cases.iter().enumerate() {
         let name = section.label_of(index).unwrap_or_default();
-        if rows == CsvRows::Cases || result.repetitions.is_empty() {
-            writer
-                .write_record(tamed(record(run, (index, &name), result, None)))
-                .map_err(failed)?;
-            continue;
-        }
-        for repetition in &result.repetitions {
-            writer
-                .write_record(tamed(record(run, (index, &name), result, Some(repetition))))
-                .map_err(failed)?;
+        let whole = rows == CsvRows::Cases || result.repetitions.is_empty();
+        let parts = result.repetitions.iter().filter(|_| !whole).map(Some);
+        for part in whole.then_some(None).into_iter().chain(parts) {
+            text.add(&tamed(record(run, (index, &name), result, part)))?;
         }
     }
     for line in section.lines.iter().filter(|line| line.case.is_none()) {
-        writer.write_record(tamed(unplanned(run, line))).map_err(failed)?;
+        text.add(&tamed(unplanned(run, line)))?;
     }
-    let bytes = writer.into_inner().map_err(failed)?;
-    String::from_utf8(bytes).map_err(failed)
-}
-
-fn failed(error: impl Display) -> RenderError {
-    RenderError {
-        form: "CSV",
-        reason: error.to_string(),
-    }
+    text.text()
 }
 
 /// Parameters of tests with a column of their own, in the order of help.

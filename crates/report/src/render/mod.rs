@@ -31,6 +31,7 @@ pub use msgrate::{msgrate_classic, msgrate_line};
 pub use page::page;
 pub use plot_chart::chart;
 pub use style::{Style, wrap};
+pub(crate) use tamed::Rows;
 pub use text::{Extent, case_line, sentences, text};
 pub use vega::vega_lite;
 

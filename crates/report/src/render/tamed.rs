@@ -1,6 +1,37 @@
-//! Fields of CSV that say what they say, whoever wrote them and whatever reads them. It must never change a figure.
+//! CSV, and fields of it that say what they say, whoever wrote them and whatever reads them. It must never change a figure.
 
+use super::RenderError;
 use super::style::clean;
+use csv::{Terminator, Writer, WriterBuilder};
+use std::fmt::Display;
+
+/// CSV that is being written.
+pub(crate) struct Rows(Writer<Vec<u8>>);
+
+impl Rows {
+    /// No row yet; each will end with `end`.
+    pub fn new(end: Terminator) -> Rows {
+        Rows(WriterBuilder::new().terminator(end).from_writer(Vec::new()))
+    }
+
+    /// A row as it stands, as long as the others.
+    pub fn add(&mut self, row: &[String]) -> Result<(), RenderError> {
+        self.0.write_record(row).map_err(failed)
+    }
+
+    /// All rows.
+    pub fn text(self) -> Result<String, RenderError> {
+        let bytes = self.0.into_inner().map_err(failed)?;
+        String::from_utf8(bytes).map_err(failed)
+    }
+}
+
+fn failed(error: impl Display) -> RenderError {
+    RenderError {
+        form: "CSV",
+        reason: error.to_string(),
+    }
+}
 
 /// Fields that neither a terminal obeys nor a spreadsheet computes: text that begins as a formula does has an apostrophe before
 /// it, which spreadsheets take for the mark of text.

@@ -3,7 +3,7 @@
 //! The master's raw samples are in the order of its rounds, in each round by worker; that order is the engine's.
 
 use super::cells::{master, tests};
-use crate::render::RenderError;
+use crate::render::{RenderError, Rows};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::outcome::{SampleKind, Samples};
 use wirespeed_schema::run::CaseResult;
@@ -66,9 +66,8 @@ pub fn log_lines(cases: &[CaseResult]) -> String {
 
 /// The same as CSV, self-describing.
 pub fn log_csv(cases: &[CaseResult]) -> Result<String, RenderError> {
-    let broken = |reason: String| RenderError { form: "CSV", reason };
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(COLUMNS).map_err(|e| broken(e.to_string()))?;
+    let mut text = Rows::new(csv::Terminator::Any(b'\n'));
+    text.add(&COLUMNS.map(str::to_owned))?;
     for (number, result) in cases.iter().enumerate() {
         let Some(hub) = result.case.test.hub() else {
             continue;
@@ -76,7 +75,7 @@ pub fn log_csv(cases: &[CaseResult]) -> Result<String, RenderError> {
         for (index, repetition) in result.repetitions.iter().enumerate() {
             let (trips, batch) = trips(result, index);
             for trip in trips {
-                let record = [
+                text.add(&[
                     number.to_string(),
                     repetition.index.to_string(),
                     result.case.transport.clone(),
@@ -88,11 +87,9 @@ pub fn log_csv(cases: &[CaseResult]) -> Result<String, RenderError> {
                     trip.sequence.to_string(),
                     batch.to_string(),
                     format!("{:.1}", trip.rtt_ns),
-                ];
-                writer.write_record(record).map_err(|e| broken(e.to_string()))?;
+                ])?;
             }
         }
     }
-    let bytes = writer.into_inner().map_err(|e| broken(e.to_string()))?;
-    String::from_utf8(bytes).map_err(|e| broken(e.to_string()))
+    text.text()
 }

@@ -2,7 +2,7 @@
 
 use crate::render::csv::{CsvRows, csv};
 use crate::render::mesh;
-use crate::render::tamed::tamed;
+use crate::render::tamed::{Rows, tamed};
 use wirespeed_schema::Run;
 use wirespeed_schema::mesh::MeshSection;
 
@@ -72,13 +72,12 @@ fn without_empty(text: &str) -> String {
 
 /// Rows as CSV. A line break within a word becomes a space: a line is a row.
 pub fn written(rows: &[Vec<String>]) -> String {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    let mut text = Rows::new(::csv::Terminator::Any(b'\n'));
     for row in rows {
         // Rows are of one length, and writing to a Vec cannot fail.
-        let _ = writer.write_record(tamed(row));
+        let _ = text.add(&tamed(row));
     }
-    let bytes = writer.into_inner().unwrap_or_default();
-    String::from_utf8(bytes).unwrap_or_default()
+    text.text().unwrap_or_default()
 }
 
 #[cfg(test)]
