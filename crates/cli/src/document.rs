@@ -80,10 +80,8 @@ impl Draft {
     }
 
     /// The document of a run that ended before any case could run.
-    pub fn fail(mut self, status: Status, error: String) -> Run {
-        self.run.status = status;
-        self.run.error = Some(error);
-        self.close()
+    pub fn fail(self, status: Status, error: String) -> Run {
+        self.conclude(status, Some(error))
     }
 
     fn close(mut self) -> Run {

@@ -2,6 +2,7 @@
 
 use crate::file;
 use crate::{guesses, stderr};
+use std::fmt::Display;
 use std::io::ErrorKind;
 use wirespeed_control::ControlError;
 use wirespeed_report::render::wrap;
@@ -48,6 +49,19 @@ impl Ended {
             failure: Some(failure),
         }
     }
+
+    /// With this code, which says all that there is to say.
+    pub fn with(code: u8) -> Self {
+        Ended { code, failure: None }
+    }
+
+    /// A process that others start ended with `code`; whoever started it by hand is told `cause`.
+    pub fn hidden(code: u8, cause: &str, remedy: &str) -> Result<Self, Failure> {
+        match code {
+            exit::USAGE => Err(Failure::usage(cause, remedy)),
+            code => Ok(Ended::with(code)),
+        }
+    }
 }
 
 /// Why the program ends without a result.
@@ -91,6 +105,14 @@ impl Failure {
             exit::INTERRUPTED,
             "interrupted; the result is of what was done until then",
             remedy,
+        )
+    }
+
+    /// What only a mistake of ours can be.
+    pub fn defect(error: impl Display) -> Self {
+        Self::failed(
+            error.to_string(),
+            "this is a defect of wirespeed; please report it",
         )
     }
 

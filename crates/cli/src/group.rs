@@ -116,20 +116,11 @@ impl Reach {
         Ok(Reach {
             identity: arguments.identity.clone(),
             family,
-            fresh: true,
-            together: false,
-            ranks_have_names: false,
-            is_silent: false,
-            turn: None,
             silence,
-            patience: Duration::ZERO,
-            server_command: None,
-            service: None,
+            ..Reach::of_processes()
         })
     }
-}
 
-impl Reach {
     /// The failure of reaching a server, with a remedy that names its command.
     fn failure(&self, error: &ControlError) -> Failure {
         let remedy = error.remedy();
@@ -564,6 +555,7 @@ fn far_ranks(case: &Case) -> Vec<u32> {
     }
 }
 
+/// How long an end may say nothing, as typed.
 pub fn parse_silence(text: &str) -> Result<Duration, Failure> {
     match units::parse_duration_ns(text) {
         Ok(ns @ 100_000_000..=3_600_000_000_000) => Ok(Duration::from_nanos(ns)),

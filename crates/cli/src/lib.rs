@@ -68,7 +68,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
         let said = payload.downcast_ref::<&str>().copied();
         let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let cause = format!("internal: {}{place}", said.unwrap_or("panic"));
-        Failure::failed(cause, "this is a defect of wirespeed; please report it").print(false, None);
+        Failure::defect(cause).print(false, None);
     }));
     let ended = std::panic::catch_unwind(AssertUnwindSafe(|| run(&registry, &argv)));
     ExitCode::from(ended.unwrap_or(errors::exit::FAILED))

@@ -174,7 +174,7 @@ impl Output {
         if !self.wants_lines() {
             return Ok(());
         }
-        let line = render::event_line(event).map_err(|e| unrenderable(&e))?;
+        let line = render::event_line(event).map_err(Failure::defect)?;
         for mut stream in std::mem::take(&mut self.streams) {
             // One that failed gets nothing more: its lines are whole, and end there.
             match stream.append(&line) {
@@ -251,10 +251,10 @@ impl Output {
                 let name = words.map(String::as_str).collect::<Vec<_>>().join(" ");
                 Ok(view::page(&[Input { name: &name, run }]))
             }
-            Form::Csv => render::csv(run, CsvRows::Cases).map_err(|e| unrenderable(&e)),
-            Form::Json => render::json(run, JsonForm::Pretty).map_err(|e| unrenderable(&e)),
+            Form::Csv => render::csv(run, CsvRows::Cases).map_err(Failure::defect),
+            Form::Json => render::json(run, JsonForm::Pretty).map_err(Failure::defect),
             Form::Ndjson => Ok(String::new()),
-            Form::Hlog => render::hdr::log(run).map_err(|e| unrenderable(&e)),
+            Form::Hlog => render::hdr::log(run).map_err(Failure::defect),
         }
     }
 }
@@ -309,13 +309,6 @@ fn form_of(path: &Path) -> Result<Form, Failure> {
             ".json, .csv, .ndjson, .txt, .md, .html or .hlog (HdrHistogram)",
         )),
     }
-}
-
-fn unrenderable(error: &render::RenderError) -> Failure {
-    Failure::failed(
-        error.to_string(),
-        "this is a defect of wirespeed; please report it",
-    )
 }
 
 #[cfg(test)]

@@ -53,3 +53,10 @@ pub struct OutputArgs {
     #[arg(long)]
     pub strict: bool,
 }
+
+impl OutputArgs {
+    /// Whether the result goes anywhere but to the table.
+    pub fn is_given(&self) -> bool {
+        self.json || self.ndjson || self.csv || !self.output.is_empty()
+    }
+}

@@ -43,7 +43,7 @@ pub fn calibrate(
     let cpus = cpus(arguments.cpus.as_deref())?;
     let stop = super::stop_on_signals()?;
     let mut progress = Progress::of_times(STEPS_MS.into_iter().map(Duration::from_millis), false);
-    progress.step("clock, floor and noise");
+    progress.start_as("clock, floor and noise");
     let floor = floor(registry, cpus.0, &stop)?;
     let mut found = Found {
         cpus,
@@ -53,7 +53,7 @@ pub fn calibrate(
         interrupted: false,
     };
     if let Some(second) = cpus.1.filter(|_| !stop.is_requested()) {
-        progress.step("cache line between two CPUs");
+        progress.start_as("cache line between two CPUs");
         let bounce_ns = line_round_trip_ns(cpus.0, second).map_err(|e| refused(&e))?;
         found.bounce_ns = Some(bounce_ns);
     }
@@ -62,7 +62,7 @@ pub fn calibrate(
             found.interrupted = true;
             break;
         }
-        progress.step(&format!("copy in blocks of {}", format_size(size as u64)));
+        progress.start_as(&format!("copy in blocks of {}", format_size(size as u64)));
         let speed = copy_bytes_per_s(cpus.0, size).map_err(|e| refused(&e))?;
         found.copies.push((size, speed));
     }

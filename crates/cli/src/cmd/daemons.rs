@@ -1,16 +1,16 @@
 //! `wirespeed coordinator` and `wirespeed node`, and the hidden verb of a computation's process.
 
 use crate::args::{CoordinatorArgs, DoorArgs, NodeArgs, StdioNodeArgs};
-use crate::cmd::serve;
-use crate::errors::{Ended, Failure, exit};
+use crate::cmd::{serve, stop_on_signals};
+use crate::errors::{Ended, Failure};
 use crate::output;
 use crate::stderr;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use wirespeed::Registry;
+use wirespeed_control::RankProgram;
 use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::{self, KeyFile};
-use wirespeed_control::{RankProgram, StopFlag};
 use wirespeed_session::Tell;
 use wirespeed_session::coordinator::{Coordinator, CoordinatorOptions, DEFAULT_PORT};
 use wirespeed_session::daemon::{NodeDaemon, NodeOptions};
@@ -23,7 +23,7 @@ pub fn coordinator(arguments: &CoordinatorArgs) -> Result<Ended, Failure> {
         listen: serve::listen(&arguments.door.listen)?,
         port: arguments.port,
     };
-    let (key, stop) = (key(&arguments.door)?, stop()?);
+    let (key, stop) = (key(&arguments.door)?, stop_on_signals()?);
     let coordinator = Coordinator::bind(&options, &key, &stop, tell())?;
     greet(coordinator.addresses(), &arguments.door, &key)?;
     coordinator.run()?;
@@ -37,7 +37,7 @@ pub fn node(arguments: &NodeArgs) -> Result<Ended, Failure> {
         port: arguments.port,
         coordinator: Some(Address::parse_or(&arguments.coordinator, DEFAULT_PORT)?),
     };
-    let (key, stop) = (key(&arguments.door)?, stop()?);
+    let (key, stop) = (key(&arguments.door)?, stop_on_signals()?);
     let name = arguments.name.clone().unwrap_or_else(host_name);
     let daemon = NodeDaemon::bind(&options, Node::new(name, program()?), &key, &stop, tell())?;
     greet(daemon.addresses(), &arguments.door, &key)?;
@@ -47,13 +47,12 @@ pub fn node(arguments: &NodeArgs) -> Result<Ended, Failure> {
 
 /// Be a computation, until the node says to end.
 pub fn computation(registry: &Registry) -> Result<Ended, Failure> {
-    match wirespeed_session::computation::run(registry) {
-        exit::USAGE => Err(Failure::usage(
-            "__computation is started by a node",
-            "use `wirespeed session`",
-        )),
-        code => Ok(Ended { code, failure: None }),
-    }
+    let code = wirespeed_session::computation::run(registry);
+    Ended::hidden(
+        code,
+        "__computation is started by a node",
+        "use `wirespeed session`",
+    )
 }
 
 /// Be a session's own node, over standard input and output.
@@ -63,13 +62,11 @@ pub fn stdio_node(arguments: &StdioNodeArgs) -> Result<Ended, Failure> {
         in_slurm: arguments.slurm,
     };
     let name = std::env::var("SLURMD_NODENAME").ok().filter(|_| arguments.slurm);
-    match stdio_node::run(name.unwrap_or_else(host_name), arrival) {
-        exit::USAGE => Err(Failure::usage(
-            "__node is started by srun or ssh",
-            "use `wirespeed session --launch`",
-        )),
-        code => Ok(Ended { code, failure: None }),
-    }
+    Ended::hidden(
+        stdio_node::run(name.unwrap_or_else(host_name), arrival),
+        "__node is started by srun or ssh",
+        "use `wirespeed session --launch`",
+    )
 }
 
 /// The program that becomes a computation: this one.
@@ -84,12 +81,6 @@ pub fn program() -> Result<RankProgram, Failure> {
 pub fn host_name() -> String {
     let name = rustix::system::uname();
     name.nodename().to_string_lossy().into_owned()
-}
-
-/// Watch for signals.
-pub fn stop() -> Result<StopFlag, Failure> {
-    let stop = crate::cmd::stop_on_signals()?;
-    Ok(stop)
 }
 
 fn key(door: &DoorArgs) -> Result<KeyFile, Failure> {

@@ -56,8 +56,7 @@ pub fn show_as_json(
     if let Some((name, value)) = beside {
         document[name] = value;
     }
-    let text = serde_json::to_string_pretty(&document)
-        .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))?;
+    let text = serde_json::to_string_pretty(&document).map_err(Failure::defect)?;
     output::print(&(text + "\n")).map(|()| Ended::OK)
 }
 

@@ -30,8 +30,7 @@ pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
         let cause = format!("{}: {error}", file::shown(&arguments.file));
         Failure::with(exit::USAGE, cause, error.remedy())
     })?;
-    let text = render::json(&run, JsonForm::Pretty)
-        .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))?;
+    let text = render::json(&run, JsonForm::Pretty).map_err(Failure::defect)?;
     match &arguments.output {
         Some(path) => file::write(path, text)?,
         None => output::print(&text)?,

@@ -65,10 +65,7 @@ pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
     report(&lab.finish());
     let status = ended.map_err(|e| failed(&arguments.command[0], e))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
-    Ok(Ended {
-        code: code.unwrap_or(exit::FAILED),
-        failure: None,
-    })
+    Ok(Ended::with(code.unwrap_or(exit::FAILED)))
 }
 
 fn link(arguments: &LabArgs) -> Result<Link, Failure> {

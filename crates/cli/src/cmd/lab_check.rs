@@ -99,7 +99,7 @@ pub fn check() -> Result<Ended, Failure> {
     let mut far_off = Vec::new();
     let mut progress = Progress::of_steps(ROWS.len(), false);
     for row in &ROWS {
-        progress.step(row.name);
+        progress.start_as(row.name);
         let (ours, theirs) = row.both(&ends)?;
         let near = |other: f64| row.truth.agrees(ours, other);
         let good = near(row.truth.value()) && theirs.as_ref().is_none_or(|(_, figure)| near(*figure));

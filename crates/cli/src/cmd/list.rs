@@ -57,7 +57,7 @@ fn word(support: Support) -> &'static str {
     match support {
         Support::Native => "native",
         Support::Emulated(_) => "emulated",
-        Support::Lacks(_) => "-",
+        Support::Lacks(_) => "none",
     }
 }
 
@@ -98,6 +98,7 @@ fn overview(entries: &[&Entry], style: &Style) -> String {
         table::text("between", 2),
         table::text("what it is", 0),
     ];
+    let shown = |support| word(support).replace("none", "-");
     let row = |entry: &&Entry| {
         let here = obstacle(entry).is_none();
         let groups = limits(entry).map(|limits| limits.groups).unwrap_or_default();
@@ -106,9 +107,9 @@ fn overview(entries: &[&Entry], style: &Style) -> String {
             cells: vec![
                 entry.name.to_owned(),
                 if here { "yes" } else { "no" }.to_owned(),
-                word(entry.messages).to_owned(),
-                word(entry.tagged).to_owned(),
-                word(entry.one_sided).to_owned(),
+                shown(entry.messages),
+                shown(entry.tagged),
+                shown(entry.one_sided),
                 between.join(", "),
                 entry.summary.to_owned(),
             ],
@@ -167,12 +168,13 @@ fn notes(entries: &[&Entry]) -> String {
         for capability in own.filter(|capability| *capability != Capability::Bulk) {
             let support = entry.support(capability);
             if let Some(why) = explanation(support) {
-                let verb = if matches!(support, Support::Lacks(_)) {
-                    "none"
-                } else {
-                    "emulated"
-                };
-                let _ = writeln!(text, "{}: {} {verb}: {why}", entry.name, capability.name());
+                let _ = writeln!(
+                    text,
+                    "{}: {} {}: {why}",
+                    entry.name,
+                    capability.name(),
+                    word(support)
+                );
             }
         }
     }
@@ -197,12 +199,7 @@ fn facts(entry: &Entry) -> String {
         let why = explanation(support)
             .map(|why| format!(": {why}"))
             .unwrap_or_default();
-        let said = if matches!(support, Support::Lacks(_)) {
-            "none"
-        } else {
-            word(support)
-        };
-        let _ = writeln!(text, "  {:<10} {said}{why}", capability.name());
+        let _ = writeln!(text, "  {:<10} {}{why}", capability.name(), word(support));
     }
     if let Some(limits) = limits(entry) {
         let _ = writeln!(text, "  between    {}", between(&limits));
@@ -322,14 +319,7 @@ fn size(limit: &SizeLimit) -> String {
 }
 
 fn as_json(entry: &Entry) -> Value {
-    let support = |support: Support| {
-        let name = if matches!(support, Support::Lacks(_)) {
-            "none"
-        } else {
-            word(support)
-        };
-        json!({ "support": name, "explanation": explanation(support) })
-    };
+    let support = |support: Support| json!({ "support": word(support), "explanation": explanation(support) });
     let capabilities: serde_json::Map<String, Value> = Capability::ALL
         .iter()
         .map(|capability| (capability.name().to_owned(), support(entry.support(*capability))))

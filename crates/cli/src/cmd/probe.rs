@@ -1,28 +1,17 @@
 //! One test as words for `wirespeed run`, of which one parameter varies.
 
 use super::run::prepare;
-use crate::args::{Cli, RunArgs, Verb};
+use crate::args::{Cli, OutputArgs, RunArgs, Verb};
 use crate::errors::Failure;
 use crate::experiment::Prepared;
 use crate::request;
 use crate::typed;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Parser};
+use clap::{ArgMatches, Args, CommandFactory, Parser};
 use std::ffi::OsString;
 use wirespeed::{Machine, Registry};
 use wirespeed_schema::plan::{Axis, Plan, expand, parameter};
-
-/// Options that hold for the whole program, by their ids.
-const OF_PROGRAM: [(&str, &str); 7] = [
-    ("color", "--color"),
-    ("include_host_name", "--include-host-name"),
-    ("mpi", "--mpi"),
-    ("mpi_threads", "--mpi-threads"),
-    ("mpi_threads_per_process", "--mpi-threads-per-process"),
-    ("quiet", "--quiet"),
-    ("remarks", "--remarks"),
-];
 
 /// Whether words for `wirespeed run` name a test, and are not options alone. Words that are wrong otherwise are taken to
 /// name one: what is wrong with them is said where they are read.
@@ -60,7 +49,7 @@ pub fn parsed(words: &[String]) -> Result<Box<RunArgs>, Failure> {
     };
     own_options(&run)?;
     match of_program(&typed) {
-        Some(option) => Err(not_in_words(option)),
+        Some(option) => Err(not_in_words(&option)),
         None => Ok(run),
     }
 }
@@ -82,10 +71,8 @@ pub fn plan_of(words: &[String]) -> Result<(Plan, RunArgs), Failure> {
 
 /// Options that belong to the verb itself, before the first `--`.
 fn own_options(run: &RunArgs) -> Result<(), Failure> {
-    let output = &run.output;
-    let of_results = output.json || output.csv || output.ndjson || !output.output.is_empty();
-    let of_results = of_results.then_some("an option for results");
-    let strict = output.strict.then_some("--strict");
+    let of_results = run.output.is_given().then_some("an option for results");
+    let strict = run.output.strict.then_some("--strict");
     match run.experiment.given().or(of_results).or(strict) {
         Some(name) => Err(not_in_words(name)),
         None => Ok(()),
@@ -93,11 +80,13 @@ fn own_options(run: &RunArgs) -> Result<(), Failure> {
 }
 
 /// The first that was typed of the options that hold for the whole program. A variable of the environment holds for it, too.
-fn of_program(typed: &ArgMatches) -> Option<&'static str> {
+fn of_program(typed: &ArgMatches) -> Option<String> {
     let words = typed.subcommand_matches("run")?;
+    let all = OutputArgs::augment_args(Cli::command());
     let is_typed = |id: &&clap::Id| words.value_source(id.as_str()) == Some(ValueSource::CommandLine);
     let mut typed = words.ids().filter(is_typed);
-    typed.find_map(|id| Some(OF_PROGRAM.iter().find(|(name, _)| id == name)?.1))
+    let option = typed.find_map(|id| all.get_arguments().find(|option| option.get_id() == id))?;
+    Some(format!("--{}", option.get_long()?))
 }
 
 fn not_in_words(option: &str) -> Failure {
@@ -173,7 +162,6 @@ fn not_one(plan: &Plan, cases: usize) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     /// The advice on an option of `run` that stands before the `--` may be followed: behind it, the option is not refused.
     #[test]

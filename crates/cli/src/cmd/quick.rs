@@ -133,8 +133,7 @@ fn plan(registry: &Registry, transports: &[QuickTransport]) -> Plan {
 /// Where the result goes, and the file that people are told of.
 fn destinations(asked: &OutputArgs) -> (OutputArgs, Option<PathBuf>) {
     let mut destinations = asked.clone();
-    let to_program = asked.json || asked.ndjson || asked.csv;
-    if asked.output.is_empty() && !to_program {
+    if !asked.is_given() {
         let path = PathBuf::from(DEFAULT_FILE);
         match file::check(&path) {
             Ok(()) => destinations.output.push(path),

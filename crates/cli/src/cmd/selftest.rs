@@ -24,7 +24,7 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
     let stop = super::stop_on_signals()?;
     let mut progress = Progress::of_times(wirespeed_selftest::times(effort).into_iter(), false);
     let goes_on = || !stop.is_requested();
-    let checks = wirespeed_selftest::run(effort, &goes_on, &mut |part| progress.step(part));
+    let checks = wirespeed_selftest::run(effort, &goes_on, &mut |part| progress.start_as(part));
     progress.finish();
     let is_whole = goes_on();
     let failed = checks.iter().filter(|check| !check.passed).count();
@@ -39,9 +39,7 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
                 run.status = Status::Failed;
                 run.error = Some(format!("{failed} checks failed"));
             }
-            render::json(&run, JsonForm::Pretty).map_err(|e| {
-                Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it")
-            })?
+            render::json(&run, JsonForm::Pretty).map_err(Failure::defect)?
         }
         false => screen(&checks, is_whole, &terminal::style(Stream::Stdout, color)),
     };

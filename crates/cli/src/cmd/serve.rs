@@ -1,7 +1,7 @@
 //! `wirespeed serve`: the far end; and the hidden verbs of a rank's process and of what starts ranks on a host.
 
 use crate::args::{RanksArgs, ServeArgs};
-use crate::errors::{Ended, Failure, exit};
+use crate::errors::{Ended, Failure};
 use crate::file;
 use crate::output;
 use crate::stderr;
@@ -51,26 +51,22 @@ pub fn rank(registry: &Registry) -> Result<Ended, Failure> {
         let ended = crate::job::launched_rank(registry, &invitation);
         return Ok(ended.map_or_else(Ended::badly, |()| Ended::OK));
     }
-    match wirespeed_control::agent::run_stdio_agent(registry) {
-        0 => Ok(Ended::OK),
-        exit::USAGE => Err(Failure::usage(
-            "__rank is started by wirespeed itself",
-            "use `wirespeed run`, which starts ranks",
-        )),
-        // The coordinator says why; a rank's own last words would only come between its lines.
-        code => Ok(Ended { code, failure: None }),
-    }
+    // The coordinator says why; a rank's own last words would only come between its lines.
+    Ended::hidden(
+        wirespeed_control::agent::run_stdio_agent(registry),
+        "__rank is started by wirespeed itself",
+        "use `wirespeed run`, which starts ranks",
+    )
 }
 
 /// Start ranks on this host, for whoever is at the other end of standard input and output.
 pub fn ranks(arguments: &RanksArgs) -> Result<Ended, Failure> {
-    match wirespeed_control::launch::starter::run(arguments.travelled) {
-        exit::USAGE => Err(Failure::usage(
-            "__ranks is started by ssh or srun",
-            "use `wirespeed mesh --hosts`",
-        )),
-        code => Ok(Ended { code, failure: None }),
-    }
+    let code = wirespeed_control::launch::starter::run(arguments.travelled);
+    Ended::hidden(
+        code,
+        "__ranks is started by ssh or srun",
+        "use `wirespeed mesh --hosts`",
+    )
 }
 
 /// Where to listen, from the words of --listen.
@@ -116,34 +112,24 @@ fn alone(words: &[String], instead: String) -> Failure {
 }
 
 fn limits(arguments: &ServeArgs) -> Result<ServerLimits, Failure> {
-    let mut limits = ServerLimits::default();
-    let bad = |option: &str, error: units::UnitError| {
-        Failure::usage(format!("--{option}: {error}"), "see `wirespeed serve --help`")
+    type Read = fn(&str) -> Result<u64, units::UnitError>;
+    let read = |option: &str, text: &Option<String>, read: Read| {
+        let number = text.as_deref().map(read).transpose();
+        number.map_err(|e| Failure::usage(format!("--{option}: {e}"), "see `wirespeed serve --help`"))
     };
-    if let Some(clients) = arguments.share {
-        limits.clients_max = clients;
-    }
-    if let Some(waiting) = arguments.queue {
-        limits.queue_clients_max = waiting;
-    }
-    if let Some(ranks) = arguments.ranks_max {
-        limits.ranks_max = ranks;
-    }
-    if let Some(threads) = arguments.load_threads_max {
-        limits.load_threads_max = threads;
-    }
-    if let Some(text) = &arguments.duration_max {
-        limits.duration_ns_max = units::parse_duration_ns(text).map_err(|e| bad("duration-max", e))?;
-    }
-    if let Some(text) = &arguments.size_max {
-        limits.message_bytes_max = units::parse_size(text).map_err(|e| bad("size-max", e))?;
-    }
-    if let Some(text) = &arguments.memory_max {
-        limits.memory_bytes_max = units::parse_size(text).map_err(|e| bad("memory-max", e))?;
-    }
-    if let Some(text) = &arguments.rate_max {
-        limits.rate_bytes_per_s_max = Some(units::parse_size(text).map_err(|e| bad("rate-max", e))?);
-    }
+    let duration_ns = read("duration-max", &arguments.duration_max, units::parse_duration_ns)?;
+    let message_bytes = read("size-max", &arguments.size_max, units::parse_size)?;
+    let memory_bytes = read("memory-max", &arguments.memory_max, units::parse_size)?;
+    let rate_bytes_per_s = read("rate-max", &arguments.rate_max, units::parse_size)?;
+    let mut limits = ServerLimits::default();
+    limits.clients_max = arguments.share.unwrap_or(limits.clients_max);
+    limits.queue_clients_max = arguments.queue.unwrap_or(limits.queue_clients_max);
+    limits.ranks_max = arguments.ranks_max.unwrap_or(limits.ranks_max);
+    limits.load_threads_max = arguments.load_threads_max.unwrap_or(limits.load_threads_max);
+    limits.duration_ns_max = duration_ns.unwrap_or(limits.duration_ns_max);
+    limits.message_bytes_max = message_bytes.unwrap_or(limits.message_bytes_max);
+    limits.memory_bytes_max = memory_bytes.unwrap_or(limits.memory_bytes_max);
+    limits.rate_bytes_per_s_max = rate_bytes_per_s.or(limits.rate_bytes_per_s_max);
     Ok(limits)
 }
 

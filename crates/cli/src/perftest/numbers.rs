@@ -34,11 +34,13 @@ pub fn check(options: &TestArgs) -> Result<(), Failure> {
     percentile_rank(options).map(drop)
 }
 
+fn bytes(letter: char, text: &Option<String>, remedy: &str) -> Result<Option<u64>, Failure> {
+    let read = |text: &String| units::parse_size(text).map_err(|_| wrong(letter, text, remedy));
+    text.as_ref().map(read).transpose()
+}
+
 fn header_asked(options: &TestArgs) -> Result<Option<u64>, Failure> {
-    let read = |text: &String| {
-        units::parse_size(text).map_err(|_| wrong('H', text, "give a size in bytes, such as 8"))
-    };
-    options.header.as_ref().map(read).transpose()
+    bytes('H', &options.header, "give a size in bytes, such as 8")
 }
 
 /// Bytes of the header of a test's messages; tests without active messages have none, and take the option as the
@@ -107,10 +109,7 @@ pub fn sizes(
 }
 
 fn stride_asked(options: &TestArgs) -> Result<Option<u64>, Failure> {
-    let read = |text: &String| {
-        units::parse_size(text).map_err(|_| wrong('i', text, "give a distance in bytes, such as 64"))
-    };
-    options.stride.as_ref().map(read).transpose()
+    bytes('i', &options.stride, "give a distance in bytes, such as 64")
 }
 
 /// Distance of a message's pieces; it has a meaning only where there are several.

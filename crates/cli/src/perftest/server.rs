@@ -12,6 +12,9 @@ use crate::errors::{Ended, Failure};
 use crate::file;
 use crate::output;
 use crate::stderr;
+use crate::{front, typed};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args as _, Command};
 use std::sync::Arc;
 use wirespeed_control::auth::keyfile::{self, KeyFile};
 use wirespeed_control::serve::{Daemon, Listen, Log, LogEvent, LogLine, ServeOptions};
@@ -21,6 +24,9 @@ use wirespeed_schema::message::ServerLimits;
 
 /// The rule that ends a box.
 const RULE: &str = "+----------------------------------------------------------------------------------------------------------+\n";
+
+/// Letters of a test that mean something to a server, or nothing to anybody.
+const OF_BOTH: [char; 3] = ['l', 'q', 'S'];
 
 /// Serve until the client has left, or until stopped.
 pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
@@ -63,7 +69,7 @@ pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
     let key = KeyFile::load_or_make(&path)?;
     let stop = stop_on_signals()?;
     let daemon = Daemon::bind(options, &key, &stop, log())?;
-    note_ignored(arguments);
+    note_ignored();
     if arguments.print_identity {
         tell(secrets(daemon.identity()).trim_end());
     } else if beyond_loopback {
@@ -107,8 +113,12 @@ fn log() -> Log {
 }
 
 /// What the client sends holds for both ends; words of the same kind here change nothing.
-fn note_ignored(arguments: &PerftestArgs) {
-    let letters = ignored(arguments);
+fn note_ignored() {
+    let typed = typed::read(&front::argv()).ok();
+    let words = typed
+        .as_ref()
+        .and_then(|(_, words)| words.subcommand_matches("perftest"));
+    let letters = words.map(ignored).unwrap_or_default();
     if !letters.is_empty() {
         tell(&format!(
             "note: the client's {} hold, not those given here",
@@ -117,55 +127,17 @@ fn note_ignored(arguments: &PerftestArgs) {
     }
 }
 
-fn ignored(arguments: &PerftestArgs) -> Vec<&'static str> {
-    let test = &arguments.test;
-    let batch = [(!arguments.batch.is_empty(), "-b")];
-    let given = [&letters_of_shape(test)[..], &letters_of_ucx(test), &batch].concat();
-    let given = given.into_iter().filter(|(given, _)| *given);
-    given.map(|(_, letter)| letter).collect()
-}
-
-/// What a test is.
-fn letters_of_shape(test: &TestArgs) -> [(bool, &'static str); 15] {
-    [
-        (test.test.is_some(), "-t"),
-        (test.transport.is_some(), "-x"),
-        (test.device.is_some(), "-d"),
-        (test.layout.is_some(), "-D"),
-        (test.size.is_some(), "-s"),
-        (test.iters.is_some(), "-n"),
-        (test.warmup.is_some(), "-w"),
-        (test.window.is_some(), "-W"),
-        (test.outstanding.is_some(), "-O"),
-        (test.header.is_some(), "-H"),
-        (test.percentile.is_some(), "-R"),
-        (test.threads.is_some(), "-T"),
-        (test.wait.is_some(), "-E"),
-        (test.check, "-V"),
-        (test.one_sided, "-o"),
-    ]
-}
-
-/// What only UCX knows.
-fn letters_of_ucx(test: &TestArgs) -> [(bool, &'static str); 16] {
-    [
-        (test.stride.is_some(), "-i"),
-        (test.nonblock, "-B"),
-        (test.async_mode.is_some(), "-A"),
-        (test.thread_mode.is_some(), "-M"),
-        (test.wildcard, "-C"),
-        (test.unexpected, "-U"),
-        (test.stream_recv.is_some(), "-r"),
-        (test.error_mode.is_some(), "-e"),
-        (test.preregistered, "-z"),
-        (test.wakeup, "-I"),
-        (test.receive_copy, "-y"),
-        (test.memory.is_some(), "-m"),
-        (test.gpu_devices.is_some(), "-a"),
-        (test.gpu_level.is_some(), "-L"),
-        (test.gpu_completions.is_some(), "-F"),
-        (test.gpu_channel.is_some(), "-Y"),
-    ]
+/// The letters of a test, and that of its files, that `words` of the server have, in the order of help.
+fn ignored(words: &ArgMatches) -> Vec<String> {
+    let tests = TestArgs::augment_args(Command::new("test"));
+    let options = tests.get_arguments();
+    let letters = options.filter_map(|option| Some((option.get_id().as_str(), option.get_short()?)));
+    let is_given = |id: &str| words.value_source(id) == Some(ValueSource::CommandLine);
+    let given = letters
+        .filter(|(_, letter)| !OF_BOTH.contains(letter))
+        .chain([("batch", 'b')])
+        .filter(|(id, _)| is_given(id));
+    given.map(|(_, letter)| format!("-{letter}")).collect()
 }
 
 /// An option that would change the result, which a server does not have.
@@ -190,8 +162,7 @@ pub fn tell(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Cli, Verb};
-    use clap::{Args as _, Command, Parser as _};
+    use std::ffi::OsString;
 
     /// A letter of a test that a server does not look at is noted; -l, -q and -S are no matter of the client's.
     #[test]
@@ -204,13 +175,12 @@ mod tests {
         assert!(letters.len() > 30, "{letters:?}");
         for letter in letters.into_iter().filter(|letter| !"lqS".contains(*letter)) {
             let (bare, with_value) = (format!("-{letter}"), format!("-{letter}=1"));
-            let parsed =
-                [&bare, &with_value].map(|word| Cli::try_parse_from(["wirespeed", "perftest", word]));
-            let parsed = parsed.into_iter().flatten().next().unwrap();
-            let Verb::Perftest(arguments) = parsed.verb else {
-                panic!("a verb of its own");
+            let words = |word: &String| {
+                let argv = ["wirespeed", "perftest", word].map(OsString::from);
+                typed::read(&argv).map(|(_, words)| words)
             };
-            assert_eq!(ignored(&arguments), [bare.as_str()]);
+            let typed = words(&bare).or_else(|_| words(&with_value)).unwrap();
+            assert_eq!(ignored(typed.subcommand_matches("perftest").unwrap()), [bare]);
         }
     }
 }

@@ -277,11 +277,6 @@ impl Progress {
         self.show(words);
     }
 
-    /// A step of this name begins.
-    pub fn step(&mut self, name: &str) {
-        self.start_as(name);
-    }
-
     /// A transfer went on; drawn by no thread that moves its bytes.
     pub fn moved(&self, step: Step) {
         let bytes = &self.course.bytes;

@@ -113,17 +113,13 @@ fn not_an_arm(what: &str) -> Failure {
 
 /// An option that makes more of it than one transfer, or belongs before the first `--`.
 fn own_option(bench: &ByteioBenchArgs) -> Option<&'static str> {
-    let output = &bench.output;
     let given = [
         ("--pairs", bench.pairs.is_some()),
         ("--sweep", bench.sweep),
         ("--both", bench.both),
         ("--emulated", bench.emulated),
         ("--offered", bench.open_loop.offered.is_some()),
-        (
-            "an option for results",
-            output.json || output.csv || output.ndjson || !output.output.is_empty(),
-        ),
+        ("an option for results", bench.output.is_given()),
     ];
     given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
 }

@@ -371,7 +371,7 @@ pub fn bench(
             let mut progress = Progress::of_steps(plan.len(), quiet);
             let going_on = plan.iter().take_while(|_| !stop.is_requested());
             let measured = |one: &Planned| {
-                progress.step(&one.name);
+                progress.start_as(&one.name);
                 one.measure(words, arguments, repeats)
             };
             let found = going_on.map(measured).collect();

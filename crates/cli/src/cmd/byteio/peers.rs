@@ -11,6 +11,7 @@ use crate::cmd::speed::speed;
 use crate::errors::{Ended, Failure};
 use crate::experiment::loads::refused;
 use crate::experiment::{How, Measured, OnSeen, Prepared, Runner, Visit, pin};
+use clap::ValueEnum as _;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use wirespeed::Registry;
@@ -247,13 +248,7 @@ impl Path<'_> {
     }
 
     fn ours(&self, name: &str, port: u16) -> Result<Row, Failure> {
-        let mechanism = match name {
-            "simple" => ByteioMechanism::Simple,
-            "dime" => ByteioMechanism::Dime,
-            "http" => ByteioMechanism::Http,
-            "bulk" => ByteioMechanism::Bulk,
-            _ => ByteioMechanism::Mtom,
-        };
+        let mechanism = ByteioMechanism::from_str(name, false).unwrap_or(ByteioMechanism::Mtom);
         let words = TransferArgs {
             mechanism,
             threads: self.arguments.threads,
