@@ -12,6 +12,12 @@ use wirespeed_schema::units::format_ns;
 /// Parameters by name, each value as text.
 pub(crate) type Identity = BTreeMap<String, String>;
 
+/// The names whose values are not the same in both.
+pub(crate) fn unlike<'a>(a: &'a Identity, b: &'a Identity) -> impl Iterator<Item = &'a String> {
+    let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    names.into_iter().filter(|name| a.get(*name) != b.get(*name))
+}
+
 /// The names of some cases, each its own where their parameters differ.
 pub(crate) struct Names<'a>(Vec<(&'a CaseResult, String)>);
 

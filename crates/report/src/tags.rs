@@ -176,22 +176,20 @@ pub const HEADLINES: [(&str, &str, &str); 4] = [
 
 /// `tag` with `part` (`lower`, `upper`) before its unit: `rtt_p50_lower_ns`.
 pub fn with_part(tag: &str, part: &str) -> String {
-    for unit in ["_ns", "_msg_per_s", "_bytes_per_s", "_ratio"] {
-        if let Some(stem) = tag.strip_suffix(unit) {
-            return format!("{stem}_{part}{unit}");
-        }
-    }
-    format!("{tag}_{part}")
+    let (stem, unit) = split(tag);
+    format!("{stem}_{part}{unit}")
 }
 
 /// The name of the column for the confidence level of `tag`: `rtt_p50_level`.
 pub fn level_column(tag: &str) -> String {
-    for unit in ["_ns", "_msg_per_s", "_bytes_per_s", "_ratio"] {
-        if let Some(stem) = tag.strip_suffix(unit) {
-            return format!("{stem}_level");
-        }
-    }
-    format!("{tag}_level")
+    format!("{}_level", split(tag).0)
+}
+
+/// `tag` without its unit, and the unit.
+fn split(tag: &str) -> (&str, &'static str) {
+    let units = ["_ns", "_msg_per_s", "_bytes_per_s", "_ratio"].into_iter();
+    let mut known = units.filter_map(|unit| Some((tag.strip_suffix(unit)?, unit)));
+    known.next().unwrap_or((tag, ""))
 }
 
 #[cfg(test)]

@@ -29,6 +29,13 @@ pub fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
+fn refused(input: &str, expected: &'static str) -> UnitError {
+    UnitError {
+        input: input.into(),
+        expected,
+    }
+}
+
 fn split_number(input: &str) -> (&str, &str) {
     let end = input
         .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
@@ -58,10 +65,7 @@ fn scaled(number: &str, factor: u64) -> Option<u64> {
 
 /// A size in bytes.
 pub fn parse_size(input: &str) -> Result<u64, UnitError> {
-    let fail = || UnitError {
-        input: input.into(),
-        expected: SIZE,
-    };
+    let fail = || refused(input, SIZE);
     let (number, unit) = split_number(input.trim());
     let factor: u64 = match unit.trim() {
         "" | "B" | "b" => 1,
@@ -80,10 +84,7 @@ pub fn parse_size(input: &str) -> Result<u64, UnitError> {
 
 /// A duration in nanoseconds. A bare number is refused: it has no unit.
 pub fn parse_duration_ns(input: &str) -> Result<u64, UnitError> {
-    let fail = || UnitError {
-        input: input.into(),
-        expected: DURATION,
-    };
+    let fail = || refused(input, DURATION);
     let (number, unit) = split_number(input.trim());
     let factor: u64 = match unit.trim() {
         "ns" => 1,
@@ -99,10 +100,7 @@ pub fn parse_duration_ns(input: &str) -> Result<u64, UnitError> {
 
 /// A count of messages, operations or repetitions; decimal suffixes and exponents allowed.
 pub fn parse_count(input: &str) -> Result<u64, UnitError> {
-    let fail = || UnitError {
-        input: input.into(),
-        expected: COUNT,
-    };
+    let fail = || refused(input, COUNT);
     let text = input.trim();
     if let Some((mantissa, exponent)) = text.split_once(['e', 'E']) {
         let power = exponent
@@ -147,20 +145,14 @@ fn expand(input: &str, parse: ParseFn, format: FormatFn) -> Result<Vec<String>, 
     let mut values = Vec::new();
     for element in input.split(',').map(str::trim) {
         if element.is_empty() {
-            return Err(UnitError {
-                input: input.into(),
-                expected: "list without empty elements",
-            });
+            return Err(refused(input, "list without empty elements"));
         }
         match element.split_once("..") {
             Some((first, rest)) => values.extend(expand_range(element, (first, rest), parse, format)?),
             None => values.push(element.to_owned()),
         }
         if values.len() > RANGE_VALUES_MAX {
-            return Err(UnitError {
-                input: input.into(),
-                expected: "list of at most 10000 values",
-            });
+            return Err(refused(input, "list of at most 10000 values"));
         }
     }
     Ok(values)
@@ -172,10 +164,7 @@ fn expand_range(
     parse: ParseFn,
     format: FormatFn,
 ) -> Result<Vec<String>, UnitError> {
-    let fail = || UnitError {
-        input: input.into(),
-        expected: RANGE,
-    };
+    let fail = || refused(input, RANGE);
     let (last, step) = rest.split_once(':').unwrap_or((rest, "x2"));
     let (first, last) = (
         parse(first).map_err(|_| fail())?,

@@ -217,11 +217,7 @@ fn swept(cases: &Found, curves: &Curves) -> Vec<Picture> {
 }
 
 fn as_swept<'a>(label: &str, cases: &BTreeMap<u64, &'a CaseResult>) -> Swept<'a> {
-    Swept {
-        label: label.to_owned(),
-        probes: Vec::new(),
-        cases: cases.iter().map(|(at, case)| (*at, *case)).collect(),
-    }
+    Swept::of(label, cases.iter().map(|(at, case)| (*at, *case)).collect())
 }
 
 /// The curve that each case is a point of.

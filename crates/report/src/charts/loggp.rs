@@ -46,17 +46,10 @@ pub fn pictures(cases: &[(&Input, &CaseResult)], name: &dyn Fn(&CaseResult) -> S
             windows.get(&1)?,
             windows.last_key_value().filter(|(window, _)| **window > 1)?,
         );
-        picture(label, &swept(label, one), &swept(label, many.1), *many.0)
+        let [few, several] = [one, many.1].map(|cases| Swept::of(label, cases.clone()));
+        picture(label, &few, &several, *many.0)
     });
     drawn.collect()
-}
-
-fn swept<'a>(label: &str, cases: &[(u64, &'a CaseResult)]) -> Swept<'a> {
-    Swept {
-        label: label.to_owned(),
-        probes: Vec::new(),
-        cases: cases.to_vec(),
-    }
 }
 
 fn picture(label: &str, one: &Swept, many: &Swept, window_msgs: u64) -> Option<Picture> {

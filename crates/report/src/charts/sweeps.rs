@@ -21,6 +21,17 @@ pub struct Swept<'a> {
     pub cases: Vec<(u64, &'a CaseResult)>,
 }
 
+impl<'a> Swept<'a> {
+    /// A sweep without a look at thresholds.
+    pub fn of(label: &str, cases: Vec<(u64, &'a CaseResult)>) -> Swept<'a> {
+        Swept {
+            label: label.to_owned(),
+            probes: Vec::new(),
+            cases,
+        }
+    }
+}
+
 /// A figure of every case of a sweep.
 pub fn points(swept: &Swept, tag: &str) -> Vec<Point> {
     let with = swept

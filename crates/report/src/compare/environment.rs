@@ -1,6 +1,7 @@
 //! What differs between the machines, programs and circumstances of two results: printed before any figure, because it may explain all.
 
 use super::section::Difference;
+use crate::names::{Identity, unlike};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
@@ -41,17 +42,13 @@ pub(super) fn retain_told((a, b): (&Run, &Run), differences: &mut Vec<Difference
 }
 
 /// Entries that differ, by name.
-fn difference(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Difference> {
-    let names: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-    names
-        .into_iter()
-        .filter(|name| a.get(*name) != b.get(*name))
-        .map(|name| Difference {
-            name: name.clone(),
-            a: a.get(name).cloned(),
-            b: b.get(name).cloned(),
-        })
-        .collect()
+fn difference(a: &Identity, b: &Identity) -> Vec<Difference> {
+    let one = |name: &String| Difference {
+        name: name.clone(),
+        a: a.get(name).cloned(),
+        b: b.get(name).cloned(),
+    };
+    unlike(a, b).map(one).collect()
 }
 
 /// Every fact of the machine and the program that stays, by name.

@@ -8,7 +8,7 @@ use crate::checks::{host_remarks, is_of_disturbed_machine};
 use crate::curve::section::offered_per_s;
 use crate::import::IMPORTED;
 use crate::labels::{beside, label_of};
-use crate::names::{Identity, Parameters, alike, identity, typed, varying};
+use crate::names::{Identity, Parameters, alike, identity, typed, unlike, varying};
 use crate::tags::{self, HEADLINES};
 use std::collections::BTreeSet;
 use wirespeed_schema::Run;
@@ -190,13 +190,7 @@ fn check_across<'a>(
 /// Name what differs between the nearest pair of cases.
 fn nothing_in_common(a: &[&CaseResult], b: &[&CaseResult]) -> CompareError {
     let differing = |a: &CaseResult, b: &CaseResult| -> Vec<String> {
-        let (a, b) = (identity(a), identity(b));
-        let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-        names
-            .into_iter()
-            .filter(|name| a.get(*name) != b.get(*name))
-            .cloned()
-            .collect()
+        unlike(&identity(a), &identity(b)).cloned().collect()
     };
     let pairs = a
         .iter()

@@ -1,6 +1,7 @@
 //! What drawings in characters are made of: a canvas of dots, sparklines, a bar of percentiles. Braille or plain ASCII.
 
 use super::style::Style;
+use crate::svg::range;
 use crate::view::Spread;
 use wirespeed_schema::units::format_ns;
 
@@ -10,13 +11,6 @@ const WIDTH_MAX: usize = 100;
 const WIDTH_MIN: usize = 12;
 /// Bits of the braille dots, by row and column of the cell.
 const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
-
-fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    values.fold(None, |range, value| match range {
-        None => Some((value, value)),
-        Some((low, high)) => Some((low.min(value), high.max(value))),
-    })
-}
 
 /// Dots, four by two in a character, and letters over them.
 pub(super) struct Canvas {

@@ -34,6 +34,7 @@ mod ticks;
 mod unit;
 
 pub use heat::{Cell, Heat, Shading};
+pub(crate) use scale::range;
 pub use style::style;
 pub use text::escape;
 pub use unit::Unit;

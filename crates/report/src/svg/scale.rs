@@ -21,14 +21,19 @@ pub struct Span {
     pub to: f64,
 }
 
+/// The least and the greatest of some values.
+pub(crate) fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.fold(None, |range, value| match range {
+        None => Some((value, value)),
+        Some((low, high)) => Some((low.min(value), high.max(value))),
+    })
+}
+
 impl Span {
     /// The range of `axis` for data between the ends of `values`; 0 to 1, or 1 to 10, without data.
     pub fn new(axis: &Axis, values: impl Iterator<Item = f64>) -> Span {
         let shown = values.filter(|value| shows(axis.scale, *value));
-        let data = shown.fold(None, |range: Option<(f64, f64)>, value| match range {
-            None => Some((value, value)),
-            Some((low, high)) => Some((low.min(value), high.max(value))),
-        });
+        let data = range(shown);
         let given = axis
             .range
             .filter(|(low, high)| shows(axis.scale, *low) && shows(axis.scale, *high) && low < high);

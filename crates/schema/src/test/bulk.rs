@@ -4,7 +4,6 @@ use super::asked::{Asked, OUTSTANDING, Parameters, SIZE_MAX_BYTES, Value};
 use super::stream::PACE;
 use crate::parameter::{Parameter, Section};
 use crate::plan::error::PlanError;
-use crate::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,11 +68,7 @@ impl Bulk {
     }
 
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
-        let total_bytes = asked.words.read(&TOTAL, |text| {
-            let bytes = units::parse_size(text).ok()?;
-            (bytes <= SIZE_MAX_BYTES).then_some(bytes)
-        })?;
-        let Some(total_bytes) = total_bytes else {
+        let Some(total_bytes) = asked.words.size(&TOTAL, 0..=SIZE_MAX_BYTES)? else {
             return Err(PlanError::new(
                 format!(
                     "{} needs --total: the service is not asked for the size beforehand",

@@ -84,13 +84,10 @@ impl Defined {
     }
 
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
-        Ok(Defined {
-            size_bytes: asked.size_bytes,
-            window_msgs: asked.window()?,
-            buffers: asked
-                .words
-                .named(&BUFFERS, Buffers::Single, &Buffers::ALL.map(|b| (b.name(), b)))?,
-        })
+        let window_msgs = asked.window()?;
+        let choices = Buffers::ALL.map(|buffers| (buffers.name(), buffers));
+        let buffers = asked.words.named(&BUFFERS, Buffers::Single, &choices)?;
+        Ok(Defined::new(asked.size_bytes, window_msgs, buffers))
     }
 
     /// As [`Defined::read`], for a test that is defined for one pair of ranks.

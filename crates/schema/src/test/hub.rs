@@ -72,12 +72,9 @@ impl Hub {
     }
 
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
-        Ok(Hub {
-            size_bytes: asked.size_bytes,
-            reply_bytes: asked.words.size(&REPLY, 0..=SIZE_MAX_BYTES)?,
-            layout: asked.layout,
-            fan_out: asked.words.flag(&FAN_OUT)?,
-        })
+        let hub = Hub::new(asked.size_bytes, asked.layout);
+        let hub = hub.with_reply(asked.words.size(&REPLY, 0..=SIZE_MAX_BYTES)?);
+        Ok(hub.with_fan_out(asked.words.flag(&FAN_OUT)?))
     }
 
     /// Payload of an answer, in bytes.

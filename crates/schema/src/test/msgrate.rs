@@ -280,10 +280,7 @@ impl MsgRate {
     /// Bytes of the messages' memory of a rank with so many neighbours: 2 x peers x messages x size where every message
     /// has a place of its own. Saturates.
     pub fn buffer_bytes(&self, neighbours: u64) -> u64 {
-        let own_places = neighbours
-            .saturating_mul(self.window_msgs)
-            .saturating_mul(self.size_bytes)
-            .saturating_mul(2);
+        let own_places = self.own_places_bytes(neighbours);
         match self.cache_state {
             CacheState::Hot => self.size_bytes.saturating_mul(2),
             CacheState::Rotating => own_places.saturating_mul(self.rotations(neighbours)),
@@ -293,14 +290,16 @@ impl MsgRate {
 
     /// Iterations until a rotating iteration comes back to its memory.
     pub fn rotations(&self, neighbours: u64) -> u64 {
-        let once = neighbours
-            .saturating_mul(self.window_msgs)
-            .saturating_mul(self.size_bytes)
-            .saturating_mul(2);
+        let once = self.own_places_bytes(neighbours);
         match self.cache_state {
             CacheState::Rotating => self.cache_bytes.div_ceil(once.max(1)).clamp(1, 1 << 20),
             _ => 1,
         }
+    }
+
+    fn own_places_bytes(&self, neighbours: u64) -> u64 {
+        let messages = neighbours.saturating_mul(self.window_msgs);
+        messages.saturating_mul(self.size_bytes).saturating_mul(2)
     }
 }
 

@@ -39,11 +39,7 @@ impl Rma {
     }
 
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
-        Ok(Rma {
-            size_bytes: asked.size_bytes,
-            layout: asked.layout,
-            outstanding_ops: asked.outstanding()?,
-        })
+        Ok(Rma::new(asked.size_bytes, asked.layout, asked.outstanding()?))
     }
 
     /// As [`Rma::read`], for operations that bring data: there is nothing to inline.
@@ -68,10 +64,7 @@ impl Atomic {
     }
 
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
-        Ok(Atomic {
-            size_bytes: asked.size_bytes,
-            outstanding_ops: asked.outstanding()?,
-        })
+        Ok(Atomic::new(asked.size_bytes, asked.outstanding()?))
     }
 }
 

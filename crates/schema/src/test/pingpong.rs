@@ -23,10 +23,7 @@ impl PingPong {
     }
 
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
-        Ok(PingPong {
-            size_bytes: asked.size_bytes,
-            layout: asked.layout,
-        })
+        Ok(PingPong::new(asked.size_bytes, asked.layout))
     }
 }
 

@@ -58,12 +58,8 @@ impl Stream {
     }
 
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
-        Ok(Stream {
-            size_bytes: asked.size_bytes,
-            layout: asked.layout,
-            window_msgs: asked.window()?,
-            pace_msg_per_s: asked.words.read(&PACE, pace)?.flatten(),
-        })
+        let stream = Stream::new(asked.size_bytes, asked.layout, asked.window()?);
+        Ok(stream.with_pace(asked.words.read(&PACE, pace)?.flatten()))
     }
 }
 

@@ -25,10 +25,7 @@ impl Tagged {
     }
 
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
-        Ok(Tagged {
-            size_bytes: asked.size_bytes,
-            window_msgs: asked.window()?,
-        })
+        Ok(Tagged::new(asked.size_bytes, asked.window()?))
     }
 }
 

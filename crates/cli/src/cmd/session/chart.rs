@@ -21,11 +21,7 @@ pub fn write(path: &Path, run: &Run) -> Result<(), Failure> {
     }
     let sweeps = lines.into_iter().map(|(label, mut cases)| {
         cases.order_by_key(|(size, _)| *size);
-        Swept {
-            label,
-            probes: Vec::new(),
-            cases,
-        }
+        Swept::of(&label, cases)
     });
     let sweeps: Vec<Swept> = sweeps.collect();
     let picture = against_size(&sweeps, "bandwidth_bytes_per_s").ok_or_else(|| {
