@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use wirespeed_byteio::client::Step;
+use wirespeed_report::render::shortened;
 use wirespeed_schema::case::Case;
 use wirespeed_schema::outcome::Interval;
 use wirespeed_schema::units::{format_rate, format_size};
@@ -140,14 +141,6 @@ fn bar(passed: f64, columns: usize) -> String {
     let full = (passed.clamp(0.0, 1.0) * columns as f64) as usize;
     let head = if full < columns { ">" } else { "" };
     format!("{:columns$}", "=".repeat(full) + head)
-}
-
-/// `words` of at most `room` characters, the end of which is cut.
-fn shortened(words: &str, room: usize) -> String {
-    match words.chars().count() > room {
-        true => words.chars().take(room.saturating_sub(2)).collect::<String>() + "..",
-        false => words.to_owned(),
-    }
 }
 
 impl Bytes {

@@ -255,7 +255,7 @@ fn or_empty(value: Option<impl Display>) -> String {
 }
 
 /// A value of an enumeration as it stands in the JSON document.
-fn word(value: &impl serde::Serialize) -> String {
+pub(super) fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         Ok(other) => other.to_string(),

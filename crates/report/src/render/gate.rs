@@ -15,22 +15,16 @@ pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
     };
     let skipped = |row: &&Row| row.verdict == Verdict::Inconclusive && allow_inconclusive;
     let count = |which: &dyn Fn(&&Row) -> bool| comparison.rows.iter().filter(which).count();
+    let (unjudged_failed, unjudged_skipped) = match allow_inconclusive {
+        true => (0, comparison.unjudged.len()),
+        false => (comparison.unjudged.len(), 0),
+    };
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     text.push_str(&format!(
         "<testsuites><testsuite name=\"wirespeed\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
         comparison.rows.len() + comparison.unjudged.len(),
-        count(&failed)
-            + if allow_inconclusive {
-                0
-            } else {
-                comparison.unjudged.len()
-            },
-        count(&skipped)
-            + if allow_inconclusive {
-                comparison.unjudged.len()
-            } else {
-                0
-            }
+        count(&failed) + unjudged_failed,
+        count(&skipped) + unjudged_skipped
     ));
     for row in &comparison.rows {
         text.push_str(&format!(

@@ -4,12 +4,12 @@
 //! Rounding to ns is the convention of those tools; the document's own histogram keeps picoseconds.
 
 use super::RenderError;
+use super::csv::word;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use std::time::Duration;
 use wirespeed_schema::histogram::bucket_middle;
-use wirespeed_schema::outcome::SampleKind;
 use wirespeed_schema::run::Run;
 use wirespeed_schema::{Case, HistogramData};
 
@@ -39,7 +39,7 @@ pub fn log(run: &Run) -> Result<String, RenderError> {
                 let elapsed = Duration::from_nanos(outcome.elapsed_ns);
                 longest = longest.max(elapsed);
                 for samples in &outcome.samples {
-                    let kind = kind_name(samples.kind);
+                    let kind = word(&samples.kind);
                     let tag = format!("{number}.{}.{}.{kind}", repetition.index, outcome.rank);
                     writer
                         .write_histogram(&converted(&samples.histogram)?, start, elapsed, Tag::new(&tag))
@@ -57,19 +57,6 @@ fn label(case: &Case) -> String {
     case.label().replace(['\n', '\r'], " ")
 }
 
-fn kind_name(kind: SampleKind) -> &'static str {
-    match kind {
-        SampleKind::RoundTrip => "round_trip",
-        SampleKind::Completion => "completion",
-        SampleKind::Acknowledged => "acknowledged",
-        SampleKind::Response => "response",
-        SampleKind::SendInterval => "send_interval",
-        SampleKind::Iteration => "iteration",
-        SampleKind::SlowestIteration => "slowest_iteration",
-        SampleKind::ReceiveInterval => "receive_interval",
-    }
-}
-
 fn converted(data: &HistogramData) -> Result<Histogram<u64>, RenderError> {
     data.check().map_err(failed)?;
     let max_ns = (data.max_ns.get().ceil() as u64).max(2);
@@ -84,8 +71,5 @@ fn converted(data: &HistogramData) -> Result<Histogram<u64>, RenderError> {
 }
 
 fn failed(error: impl std::fmt::Display) -> RenderError {
-    RenderError {
-        form: "HdrHistogram",
-        reason: error.to_string(),
-    }
+    RenderError::of("HdrHistogram", &error)
 }

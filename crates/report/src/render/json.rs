@@ -42,10 +42,7 @@ fn compact(value: &impl Serialize) -> Result<String, RenderError> {
 }
 
 fn failed(error: serde_json::Error) -> RenderError {
-    RenderError {
-        form: "JSON",
-        reason: error.to_string(),
-    }
+    RenderError::of("JSON", &error)
 }
 
 /// Indented by two spaces a level; an array without objects stays on one line, so that a histogram is one line.

@@ -2,7 +2,7 @@
 //! be wider than the terminal: a line that wraps cannot be drawn over.
 
 use super::plot::sparkline;
-use super::style::{Style, clean};
+use super::style::{Style, clean, shortened};
 use crate::table::Tone;
 use wirespeed_schema::outcome::Interval;
 use wirespeed_schema::units::{format_ns, format_rate};
@@ -65,7 +65,7 @@ pub fn live(run: &LiveRun, style: &Style) -> Vec<String> {
     };
     // A narrow terminal takes from the name of the case: the time is what changes.
     let room = style.width.saturating_sub(1 + tail.chars().count());
-    let heading = cut_to(&clean(&run.heading), room) + &tail;
+    let heading = shortened(&clean(&run.heading), room) + &tail;
     lines.push(style.paint(Tone::Strong, &cut(&heading, style)));
     for (name, figure, values) in rows(&run.slices) {
         let head = format!("{name:<NAME_WIDTH$}{figure:>FIGURE_WIDTH$}  ");
@@ -109,14 +109,6 @@ fn rows(slices: &[Interval]) -> Vec<Row> {
         }
     }
     rows
-}
-
-/// The text in `room` columns, with a sign that it goes on where it does not fit.
-fn cut_to(text: &str, room: usize) -> String {
-    match text.chars().count() > room {
-        true => text.chars().take(room.saturating_sub(2)).collect::<String>() + "..",
-        false => text.to_owned(),
-    }
 }
 
 /// The text without what goes beyond the last column but one: a full line makes some terminals wrap.

@@ -30,7 +30,7 @@ pub use markdown::markdown;
 pub use msgrate::{msgrate_classic, msgrate_line};
 pub use page::page;
 pub use plot_chart::chart;
-pub use style::{Style, wrap};
+pub use style::{Style, shortened, wrap};
 pub(crate) use tamed::Rows;
 pub use text::{Extent, case_line, sentences, text};
 pub use vega::vega_lite;
@@ -43,4 +43,13 @@ pub struct RenderError {
     pub form: &'static str,
     /// Why.
     pub reason: String,
+}
+
+impl RenderError {
+    fn of(form: &'static str, error: &dyn std::fmt::Display) -> RenderError {
+        RenderError {
+            form,
+            reason: error.to_string(),
+        }
+    }
 }

@@ -2,8 +2,8 @@
 
 use super::plot::Canvas;
 use super::plot_heat;
-use super::style::{Style, clean, wrap};
-use crate::svg::{Axis, Chart, Look, Mark, Point, Scale, Unit};
+use super::style::{Style, clean, shortened, wrap};
+use crate::svg::{Axis, Chart, Look, Mark, Point, Scale, Unit, range};
 use crate::table::Tone;
 
 const HEIGHT: usize = 12;
@@ -141,12 +141,7 @@ impl Frame {
 
     fn over(axis: &Axis, values: impl Iterator<Item = f64>) -> Option<Frame> {
         let shows = |value: &f64| value.is_finite() && (axis.scale == Scale::Linear || *value > 0.0);
-        let (mut low, mut high) = values
-            .filter(shows)
-            .fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
-        if low > high {
-            return None;
-        }
+        let (mut low, mut high) = range(values.filter(shows))?;
         if axis.from_zero && axis.scale == Scale::Linear {
             (low, high) = (low.min(0.0), high.max(0.0));
         }
@@ -182,10 +177,6 @@ impl Frame {
 /// The text at the left of each row: ticks of the axis, or both ends.
 fn labels(chart: &Chart, y: &Frame, height: usize, style: &Style) -> Vec<String> {
     let most = (style.width * 2 / 5).clamp(8, LABEL_MAX);
-    let cut = |text: String| match text.chars().count() > most {
-        true => text.chars().take(most - 2).chain("..".chars()).collect(),
-        false => text,
-    };
     let mut labels = vec![String::new(); height];
     if chart.y.ticks.is_empty() {
         labels[0] = chart.y.unit.text(y.high);
@@ -194,7 +185,7 @@ fn labels(chart: &Chart, y: &Frame, height: usize, style: &Style) -> Vec<String>
     for (value, text) in &chart.y.ticks {
         if let Some(place) = y.place(*value) {
             let row = ((1.0 - place) * (height * 4 - 1) as f64).round() as usize / 4;
-            labels[row.min(height - 1)] = cut(clean(text));
+            labels[row.min(height - 1)] = shortened(&clean(text), most);
         }
     }
     labels

@@ -4,7 +4,7 @@
 use super::style::{Style, clean};
 use crate::svg::{Axis, Chart, Heat, Shading};
 use std::collections::BTreeSet;
-use wirespeed_schema::order::{InOrder, map_of};
+use wirespeed_schema::order::map_of;
 
 /// Colours of the 256 that are nearest to the shades of the drawing.
 const COLORS: [u8; 10] = [17, 18, 60, 59, 242, 245, 144, 179, 185, 227];
@@ -148,11 +148,8 @@ fn widest(names: &[(f64, String)]) -> usize {
 /// their ends, or what they begin with where the ends tell them apart.
 fn names(axis: &Axis, from_the_top: bool, style: &Style) -> Vec<(f64, String)> {
     let most = NAME_MAX.min((style.width / 3).max(4));
-    let mut all: Vec<(f64, String)> = axis.ticks.iter().map(|(at, name)| (*at, clean(name))).collect();
-    all.order_by(|a, b| a.0.total_cmp(&b.0));
-    if from_the_top {
-        all.reverse();
-    }
+    let all = axis.places(from_the_top).into_iter();
+    let all: Vec<(f64, String)> = all.map(|(at, name)| (at, clean(name))).collect();
     let begin = |name: &str| name.chars().take(most).collect::<String>();
     let end = |name: &str| {
         let count = name.chars().count();

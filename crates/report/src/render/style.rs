@@ -71,6 +71,14 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|c| if is_obeyed(c) { '?' } else { c }).collect()
 }
 
+/// `text` in at most `room` characters: what does not fit gives way to two dots.
+pub fn shortened(text: &str, room: usize) -> String {
+    match text.chars().count() > room {
+        true => text.chars().take(room.saturating_sub(2)).collect::<String>() + "..",
+        false => text.to_owned(),
+    }
+}
+
 /// `text` broken at spaces into lines of at most `width` characters (longer words stay whole). The first line keeps its
 /// leading spaces, each later one starts with `indent` spaces.
 pub fn wrap(text: &str, width: usize, indent: usize) -> String {

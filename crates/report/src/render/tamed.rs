@@ -27,10 +27,7 @@ impl Rows {
 }
 
 fn failed(error: impl Display) -> RenderError {
-    RenderError {
-        form: "CSV",
-        reason: error.to_string(),
-    }
+    RenderError::of("CSV", &error)
 }
 
 /// Fields that neither a terminal obeys nor a spreadsheet computes: text that begins as a formula does has an apostrophe before

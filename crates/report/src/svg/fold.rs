@@ -4,7 +4,7 @@
 use super::{Axis, Cell, Chart, Heat};
 use crate::stats::median;
 use std::collections::BTreeMap;
-use wirespeed_schema::order::{InOrder, map_of};
+use wirespeed_schema::order::map_of;
 
 /// Places of an axis that share one.
 struct Fold {
@@ -56,15 +56,15 @@ impl Chart {
 
     /// Whether rows and columns are the same things in the same order.
     pub fn is_square(&self) -> bool {
-        let rows = places(&self.y, true);
-        let columns = places(&self.x, false);
+        let rows = self.y.places(true);
+        let columns = self.x.places(false);
         rows.len() == columns.len() && rows.iter().zip(&columns).all(|(row, column)| row.1 == column.1)
     }
 }
 
 impl Fold {
     fn of(axis: &Axis, most: usize, from_the_top: bool) -> Option<Fold> {
-        let places = places(axis, from_the_top);
+        let places = axis.places(from_the_top);
         let most = most.max(1);
         if places.len() <= most {
             return None;
@@ -88,7 +88,7 @@ impl Fold {
             let of_group = axis.groups.iter().find(|(start, _)| grouped && start == at);
             match (of_group, end - first) {
                 (Some((_, group)), _) => group.clone(),
-                (None, 1) => (*name).clone(),
+                (None, 1) => (*name).to_owned(),
                 (None, several) => format!("{name} +{}", several - 1),
             }
         };
@@ -106,9 +106,9 @@ impl Fold {
 
     /// Every place by itself.
     fn none(axis: &Axis, from_the_top: bool) -> Fold {
-        let places = places(axis, from_the_top);
+        let places = axis.places(from_the_top);
         Fold {
-            names: places.iter().map(|(_, name)| (*name).clone()).collect(),
+            names: places.iter().map(|(_, name)| (*name).to_owned()).collect(),
             members: map_of(places.iter().zip(0..).map(|((place, _), at)| (key(*place), at))),
         }
     }
@@ -129,18 +129,8 @@ impl Fold {
 }
 
 /// Equal places have equal keys, also zero and minus zero.
-fn key(place: f64) -> u64 {
+pub(crate) fn key(place: f64) -> u64 {
     (place + 0.0).to_bits()
-}
-
-/// Named places in the order in which they are read: columns from the left, rows from the top.
-fn places(axis: &Axis, from_the_top: bool) -> Vec<(f64, &String)> {
-    let mut all: Vec<(f64, &String)> = axis.ticks.iter().map(|(at, name)| (*at, name)).collect();
-    all.order_by(|a, b| a.0.total_cmp(&b.0));
-    if from_the_top {
-        all.reverse();
-    }
-    all
 }
 
 #[cfg(test)]

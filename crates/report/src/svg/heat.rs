@@ -3,6 +3,7 @@
 
 use super::draw::{Drawing, Place};
 use super::labels::{Anchor, LINE, TEXT_SIZE, Text};
+use super::scale::range;
 use super::shades::{SHADES, STEP};
 use super::text::{escape, number, width};
 use super::{Chart, Unit};
@@ -81,11 +82,7 @@ impl Heat {
 
     /// Least and greatest value; `None` without cells.
     pub fn range(&self) -> Option<(f64, f64)> {
-        self.shown()
-            .fold(None, |range: Option<(f64, f64)>, cell| match range {
-                None => Some((cell.value, cell.value)),
-                Some((low, high)) => Some((low.min(cell.value), high.max(cell.value))),
-            })
+        range(self.shown().map(|cell| cell.value))
     }
 
     /// Which value has which shade.

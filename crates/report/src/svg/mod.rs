@@ -33,6 +33,7 @@ mod text;
 mod ticks;
 mod unit;
 
+pub(crate) use fold::key;
 pub use heat::{Cell, Heat, Shading};
 pub(crate) use scale::range;
 pub use style::style;
@@ -92,6 +93,16 @@ impl Axis {
             scale: Scale::Log,
             ..Axis::linear(label, unit)
         }
+    }
+
+    /// Its named places in the order in which they are read: columns from the left, rows from the top.
+    pub(crate) fn places(&self, from_the_top: bool) -> Vec<(f64, &str)> {
+        let mut all: Vec<(f64, &str)> = self.ticks.iter().map(|(at, name)| (*at, name.as_str())).collect();
+        all.order_by(|a, b| a.0.total_cmp(&b.0));
+        if from_the_top {
+            all.reverse();
+        }
+        all
     }
 }
 

@@ -3,10 +3,10 @@
 
 use super::Html;
 use crate::charts::Picture;
-use crate::svg::{Axis, Chart, Heat, Look, Point, Series, Unit, escape};
+use crate::svg::{Axis, Chart, Heat, Look, Point, Series, Unit, escape, key};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use wirespeed_schema::order::{InOrder, map_of};
+use wirespeed_schema::order::map_of;
 
 impl Html {
     /// One chart.
@@ -49,25 +49,14 @@ impl Html {
     /// Values to copy, folded away.
     pub fn values(&mut self, summary: &str, id: &str, csv: &str) {
         let label = self.label(summary);
-        let (summary, label) = (escape(summary), escape(&label));
-        let _ = writeln!(
-            self.text,
-            "<details><summary>{summary}</summary>\n\
-             <div class=\"frame data\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\"><pre class=\"csv\" id=\"{id}\">{}</pre></div>",
-            lines(csv)
-        );
+        let _ = writeln!(self.text, "<details><summary>{}</summary>", escape(summary));
+        self.frame(&label, id, csv.lines());
         self.buttons(&[
             ("Copy as CSV", id.to_owned(), ""),
             ("Copy as JSON", id.to_owned(), "json"),
         ]);
         self.raw("</details>\n");
     }
-}
-
-/// Escaped CSV with its lines kept.
-fn lines(csv: &str) -> String {
-    let lines: Vec<String> = csv.lines().map(escape).collect();
-    lines.join("\n")
 }
 
 /// More cells than this are a table of their own, a row of them a line.
@@ -137,12 +126,9 @@ fn series_name(chart: &Chart, series: &Series) -> String {
 
 /// Rows by columns, each value with four digits: a quarter of a million cells take two megabytes.
 fn matrix(chart: &Chart, heat: &Heat) -> String {
-    let columns = placed(&chart.x);
-    let mut rows = placed(&chart.y);
-    rows.reverse();
+    let (columns, rows) = (chart.x.places(false), chart.y.places(true));
     let index = |places: &[(f64, &str)]| -> BTreeMap<u64, usize> {
-        let bits = places.iter().map(|(place, _)| (place + 0.0).to_bits());
-        map_of(bits.zip(0..))
+        map_of(places.iter().map(|(place, _)| key(*place)).zip(0..))
     };
     let (by_column, by_row) = (index(&columns), index(&rows));
     let mut lines: Vec<Vec<String>> = rows
@@ -150,7 +136,6 @@ fn matrix(chart: &Chart, heat: &Heat) -> String {
         .map(|(_, name)| [vec![(*name).to_owned()], vec![String::new(); columns.len()]].concat())
         .collect();
     for cell in heat.shown() {
-        let key = |at: f64| (at + 0.0).to_bits();
         if let (Some(row), Some(column)) = (by_row.get(&key(cell.y)), by_column.get(&key(cell.x))) {
             lines[*row][column + 1] = format!("{:.3e}", cell.value);
         }
@@ -159,13 +144,6 @@ fn matrix(chart: &Chart, heat: &Heat) -> String {
     let names = columns.iter().map(|(_, name)| (*name).to_owned());
     lines.insert(0, std::iter::once(corner).chain(names).collect());
     super::data::written(&lines)
-}
-
-/// Named places, from the least.
-fn placed(axis: &Axis) -> Vec<(f64, &str)> {
-    let mut all: Vec<(f64, &str)> = axis.ticks.iter().map(|(at, name)| (*at, name.as_str())).collect();
-    all.order_by(|a, b| a.0.total_cmp(&b.0));
-    all
 }
 
 /// An axis with the unit of its values.

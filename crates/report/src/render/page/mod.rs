@@ -205,18 +205,23 @@ impl Html {
         }
     }
 
+    /// Lines in a frame that scrolls, to be copied.
+    fn frame<'a>(&mut self, label: &str, id: &str, lines: impl Iterator<Item = &'a str>) {
+        let lines: Vec<String> = lines.map(escape).collect();
+        let _ = writeln!(
+            self.text,
+            "<div class=\"frame data\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><pre class=\"csv\" id=\"{id}\">{}</pre></div>",
+            escape(label),
+            lines.join("\n")
+        );
+    }
+
     /// Lines to be pasted, with a button that copies them.
     fn paste(&mut self, found: &Paste) {
         let label = self.label(&found.title);
         let id = format!("paste-{}", self.frames);
         self.element("p", "strong", &found.title);
-        let lines: Vec<String> = found.lines.iter().map(|line| escape(line)).collect();
-        let _ = writeln!(
-            self.text,
-            "<div class=\"frame data\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><pre class=\"csv\" id=\"{id}\">{}</pre></div>",
-            escape(&label),
-            lines.join("\n")
-        );
+        self.frame(&label, &id, found.lines.iter().map(String::as_str));
         self.buttons(&[("Copy the names", id, "")]);
     }
 
