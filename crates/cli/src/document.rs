@@ -9,7 +9,6 @@ use wirespeed_schema::job::JobSection;
 use wirespeed_schema::plan::Plan;
 use wirespeed_schema::run::{CaseResult, Remark, Status};
 use wirespeed_schema::section::{Section, Sections};
-use wirespeed_schema::version::DOCUMENT_VERSION;
 
 /// A document whose run has begun.
 pub struct Draft {
@@ -27,22 +26,15 @@ impl Draft {
         Draft {
             began: Instant::now(),
             run: Run {
-                document_version: DOCUMENT_VERSION.to_owned(),
-                tool: version::tool(),
                 command: command(
                     front::argv()
                         .into_iter()
                         .map(|word| word.to_string_lossy().into_owned()),
                 ),
-                started_at: calendar::now_rfc3339(),
-                duration_ns: 0,
-                status: Status::Ok,
-                error: None,
                 plan,
                 host: host(include_host_name),
-                remarks: Vec::new(),
-                cases: Vec::new(),
                 sections,
+                ..Run::of(version::tool(), calendar::now_rfc3339())
             },
         }
     }

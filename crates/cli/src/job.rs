@@ -190,12 +190,8 @@ fn is_this_machine(host: &str) -> bool {
 
 /// What a reader of the result must know about the job.
 pub fn remarks(section: &JobSection) -> Vec<Remark> {
-    let warning = |code: &str, message: String, remedy: &str| Remark {
-        severity: Severity::Warning,
-        code: code.to_owned(),
-        message,
-        remedy: Some(remedy.to_owned()),
-        weight: None,
+    let warning = |code: &str, message: String, remedy: &str| {
+        Remark::new(Severity::Warning, code, message, Some(remedy))
     };
     let mut remarks = Vec::new();
     if let Some((node, ranks, cpus)) = section.crowded_node() {

@@ -145,7 +145,7 @@ pub fn read_run(bytes: &[u8]) -> Result<Run, ReadError> {
     if probe.cases.is_none() {
         return Err(ReadError::Foreign { missing: "cases" });
     }
-    let mut run: Run = serde_json::from_slice(bytes).map_err(|error| ReadError::Malformed {
+    let mut run = Run::read(bytes).map_err(|error| ReadError::Malformed {
         reason: error.to_string(),
     })?;
     check(&run)?;
@@ -156,16 +156,12 @@ pub fn read_run(bytes: &[u8]) -> Result<Run, ReadError> {
 }
 
 fn newer(version: &str) -> Remark {
-    Remark {
-        severity: Severity::Note,
-        code: NEWER.to_owned(),
-        message: format!(
-            "a document of version {}: what versions after {DOCUMENT_VERSION} added is not shown",
-            quoted(version, 20)
-        ),
-        remedy: Some("read it with the version of wirespeed that wrote it, or a newer one".to_owned()),
-        weight: None,
-    }
+    let message = format!(
+        "a document of version {}: what versions after {DOCUMENT_VERSION} added is not shown",
+        quoted(version, 20)
+    );
+    let remedy = "read it with the version of wirespeed that wrote it, or a newer one";
+    Remark::new(Severity::Note, NEWER, message, Some(remedy))
 }
 
 fn check(run: &Run) -> Result<(), ReadError> {

@@ -262,6 +262,13 @@ pub struct OutcomeReport {
     pub outcome: Outcome,
 }
 
+impl OutcomeReport {
+    /// The report that `bytes` hold: read here, so that what reads an outcome is compiled once.
+    pub fn read(bytes: &[u8]) -> Result<OutcomeReport, serde_json::Error> {
+        serde_json::from_slice(bytes)
+    }
+}
+
 /// Between a client and a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -6,6 +6,7 @@ use crate::host::HostFingerprint;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::section::Sections;
+use crate::version::DOCUMENT_VERSION;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -67,6 +68,19 @@ pub struct Remark {
     /// How much it is about, in a unit of its code: of several remarks with one code that with the most is the worst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<Finite>,
+}
+
+impl Remark {
+    /// A remark that is the only one of its code.
+    pub fn new(severity: Severity, code: &str, message: impl Into<String>, remedy: Option<&str>) -> Remark {
+        Remark {
+            severity,
+            code: code.to_owned(),
+            message: message.into(),
+            remedy: remedy.map(str::to_owned),
+            weight: None,
+        }
+    }
 }
 
 /// One published figure. Its tag (the map's key), formula and source are in docs/metrics.md.
@@ -308,6 +322,31 @@ pub struct Run {
     /// What only one kind of result has.
     #[serde(default, skip_serializing_if = "Sections::is_empty")]
     pub sections: Sections,
+}
+
+impl Run {
+    /// The document that `bytes` hold: read here, so that what reads it is compiled once.
+    pub fn read(bytes: &[u8]) -> Result<Run, serde_json::Error> {
+        serde_json::from_slice(bytes)
+    }
+
+    /// A document that `tool` began at `started_at`, with nothing in it yet.
+    pub fn of(tool: Tool, started_at: String) -> Run {
+        Run {
+            document_version: DOCUMENT_VERSION.to_owned(),
+            tool,
+            command: Vec::new(),
+            started_at,
+            duration_ns: 0,
+            status: Status::Ok,
+            error: None,
+            plan: None,
+            host: HostFingerprint::default(),
+            remarks: Vec::new(),
+            cases: Vec::new(),
+            sections: Sections::default(),
+        }
+    }
 }
 
 /// One line of `--ndjson`: an event while the run goes on.

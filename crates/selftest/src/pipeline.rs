@@ -7,11 +7,9 @@ use wirespeed::{Registry, ThreadBootstrap, measure};
 use wirespeed_report::render::{JsonForm, json};
 use wirespeed_report::{Limits, case_result, read_run, repetition};
 use wirespeed_schema::case::{Case, RankSpec, Role, Stop};
-use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::outcome::Outcome;
-use wirespeed_schema::run::{CaseResult, Repetition, Run, Status, Tool};
+use wirespeed_schema::run::{CaseResult, Repetition, Run, Tool};
 use wirespeed_schema::test::{Layout, PingPong, Stream, Test};
-use wirespeed_schema::version::DOCUMENT_VERSION;
 
 /// A ping-pong of `count` messages.
 pub fn ping_pong(size_bytes: u64, count: u64) -> Case {
@@ -51,20 +49,8 @@ pub fn run_once(case: &Case, medium: Medium, index: u32) -> Result<Repetition, S
 /// The case as a reader of the published JSON document sees it.
 pub fn published(case: &Case, repetitions: Vec<Repetition>) -> Result<CaseResult, String> {
     let result = case_result(case.clone(), repetitions, &Limits::default());
-    let run = Run {
-        document_version: DOCUMENT_VERSION.to_owned(),
-        tool: Tool::default(),
-        command: Vec::new(),
-        started_at: String::new(),
-        duration_ns: 0,
-        status: Status::Ok,
-        error: None,
-        plan: None,
-        host: HostFingerprint::default(),
-        remarks: Vec::new(),
-        cases: vec![result],
-        sections: Default::default(),
-    };
+    let mut run = Run::of(Tool::default(), String::new());
+    run.cases.push(result);
     let text = json(&run, JsonForm::Pretty).map_err(|e| e.to_string())?;
     let mut back = read_run(text.as_bytes()).map_err(|e| e.to_string())?;
     back.cases

@@ -175,7 +175,9 @@ impl Receiver {
             if let Some(frame) = self.decoder.next_frame()? {
                 return match frame.kind {
                     Kind::Message => serde_json::from_slice(&frame.payload).map(Packet::Message),
-                    Kind::Outcome => serde_json::from_slice(&frame.payload).map(Packet::Outcome),
+                    Kind::Outcome => {
+                        OutcomeReport::read(&frame.payload).map(|report| Packet::Outcome(Box::new(report)))
+                    }
                 }
                 .map_err(ReceiveError::Malformed);
             }

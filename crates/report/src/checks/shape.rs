@@ -205,13 +205,7 @@ pub(crate) fn convergence_remark(convergence: &Convergence) -> Remark {
             (Severity::Warning, "not_converged", said, Some(remedy))
         }
     };
-    Remark {
-        severity,
-        code: code.to_owned(),
-        message: format!("{}: {said}", convergence.tag),
-        remedy: remedy.map(str::to_owned),
-        weight: None,
-    }
+    Remark::new(severity, code, format!("{}: {said}", convergence.tag), remedy)
 }
 
 #[cfg(test)]

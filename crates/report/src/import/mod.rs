@@ -17,12 +17,10 @@ pub use told::{Told, Unsaid};
 use std::collections::BTreeMap;
 use told::Assumed;
 use wirespeed_schema::case::{Case, GroupKind, RankSpec, Stop};
-use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::order::map_of;
-use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition, Run, Severity, Status, Tool};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Repetition, Run, Severity, Tool};
 use wirespeed_schema::section::{Imported, Sections};
 use wirespeed_schema::test::{Layout, PingPong, Stream, Test};
-use wirespeed_schema::version::DOCUMENT_VERSION;
 
 /// Largest file that is read: those of other tools are small.
 pub const FILE_BYTES_MAX: usize = 64 << 20;
@@ -83,11 +81,7 @@ impl Format {
 
     fn read(self, text: &str, told: &Told) -> Result<Vec<Figures>, ImportError> {
         if told.test.is_some() && self != Format::UcxPerftest {
-            return Err(ImportError::Stated {
-                format: self.name(),
-                what: Unsaid::Test.name(),
-                option: Unsaid::Test.option(),
-            });
+            return Err(ImportError::stated(self, Unsaid::Test));
         }
         match self {
             Format::Iperf3 => iperf3::read(text),
@@ -177,6 +171,14 @@ pub enum ImportError {
 }
 
 impl ImportError {
+    fn stated(format: Format, what: Unsaid) -> ImportError {
+        ImportError::Stated {
+            format: format.name(),
+            what: what.name(),
+            option: what.option(),
+        }
+    }
+
     /// What the user can do about it, one line.
     pub fn remedy(&self) -> &'static str {
         match self {
@@ -412,16 +414,13 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
         0 | 1 => String::new(),
         several => format!(" of {several} connections together"),
     };
-    result.remarks.push(wirespeed_schema::run::Remark {
-        severity: Severity::Note,
-        code: IMPORTED.to_owned(),
-        message: format!(
-            "as {} states it{streams}; nothing is known of its clock or disturbances",
-            format.name()
-        ),
-        remedy: None,
-        weight: None,
-    });
+    let message = format!(
+        "as {} states it{streams}; nothing is known of its clock or disturbances",
+        format.name()
+    );
+    result
+        .remarks
+        .push(Remark::new(Severity::Note, IMPORTED, message, None));
     if !figures.assumed.is_empty() {
         let taken: Vec<String> = figures
             .assumed
@@ -433,13 +432,10 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
             .iter()
             .map(|assumed| assumed.what.option())
             .collect();
-        result.remarks.push(wirespeed_schema::run::Remark {
-            severity: Severity::Note,
-            code: "assumed".to_owned(),
-            message: format!("the file does not say its {}", taken.join(", ")),
-            remedy: Some(format!("say it: wirespeed import FILE {}", options.join(" .. "))),
-            weight: None,
-        });
+        let message = format!("the file does not say its {}", taken.join(", "));
+        let remedy = format!("say it: wirespeed import FILE {}", options.join(" .. "));
+        let remark = Remark::new(Severity::Note, "assumed", message, Some(&remedy));
+        result.remarks.push(remark);
     }
     Some(result)
 }
@@ -460,23 +456,15 @@ fn document(cases: Vec<CaseResult>, format: Format, started_at: Option<String>) 
     sections.put(&Imported {
         format: format.name().to_owned(),
     });
+    let tool = Tool {
+        name: format.name().to_owned(),
+        version: "imported".to_owned(),
+        commit: None,
+    };
     Run {
-        document_version: DOCUMENT_VERSION.to_owned(),
-        tool: Tool {
-            name: format.name().to_owned(),
-            version: "imported".to_owned(),
-            commit: None,
-        },
-        command: Vec::new(),
-        started_at: started_at.unwrap_or_else(|| UNKNOWN.to_owned()),
-        duration_ns: 0,
-        status: Status::Ok,
-        error: None,
-        plan: None,
-        host: HostFingerprint::default(),
-        remarks: Vec::new(),
         cases,
         sections,
+        ..Run::of(tool, started_at.unwrap_or_else(|| UNKNOWN.to_owned()))
     }
 }
 

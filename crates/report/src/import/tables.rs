@@ -188,6 +188,7 @@ pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
     let (mut benchmark, mut processes, mut found) = (String::new(), 2, Vec::new());
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
+        let bad = |what| bad_line(Format::Imb, number, what);
         if let Some(name) = line.strip_prefix("# Benchmarking ") {
             (benchmark, processes) = (name.trim().to_owned(), 2);
         }
@@ -199,11 +200,7 @@ pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
                 .iter()
                 .any(|unit| line.contains(unit))
         {
-            return Err(bad_line(
-                Format::Imb,
-                number,
-                "neither usec nor Mbytes/sec stands at a column",
-            ));
+            return Err(bad("neither usec nor Mbytes/sec stands at a column"));
         }
         if line.is_empty() || line.starts_with('#') {
             continue;
@@ -213,10 +210,10 @@ pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
             continue;
         }
         let Some(values) = numbers(line) else {
-            return Err(bad_line(Format::Imb, number, "not a row of numbers"));
+            return Err(bad("not a row of numbers"));
         };
         let &[size, repetitions, third, fourth, ..] = values.as_slice() else {
-            return Err(bad_line(Format::Imb, number, "a row has four numbers"));
+            return Err(bad("a row has four numbers"));
         };
         let size = size as u64;
         let windowed = |name| {

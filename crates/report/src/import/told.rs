@@ -95,11 +95,7 @@ pub(super) fn apply(found: &mut [Figures], told: &Told, format: Format) -> Resul
     for (what, _) in given.into_iter().filter(|(_, given)| *given) {
         let open = |figures: &Figures| figures.assumed.iter().any(|assumed| assumed.what == what);
         if !found.is_empty() && !found.iter().any(open) {
-            return Err(ImportError::Stated {
-                format: format.name(),
-                what: what.name(),
-                option: what.option(),
-            });
+            return Err(ImportError::stated(format, what));
         }
         for figures in found.iter_mut().filter(|figures| open(figures)) {
             figures.assumed.retain(|assumed| assumed.what != what);

@@ -164,11 +164,7 @@ pub fn read(text: &str, told: Option<&str>) -> Result<Vec<Figures>, ImportError>
         .transpose()?;
     let rows = rows(text);
     if told.is_some() && !rows.is_empty() && rows.iter().all(|row| row.stated.is_some()) {
-        return Err(ImportError::Stated {
-            format,
-            what: Unsaid::Test.name(),
-            option: Unsaid::Test.option(),
-        });
+        return Err(ImportError::stated(Format::UcxPerftest, Unsaid::Test));
     }
     let figures = rows.into_iter().map(|row| {
         let original = row.stated.or(told).ok_or(ImportError::Unsaid {

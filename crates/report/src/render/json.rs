@@ -17,10 +17,10 @@ pub enum JsonForm {
 
 /// The document as JSON, with a final newline.
 pub fn json(run: &Run, form: JsonForm) -> Result<String, RenderError> {
+    let value = serde_json::to_value(run).map_err(failed)?;
     let mut text = match form {
-        JsonForm::Compact => serde_json::to_string(run).map_err(failed)?,
+        JsonForm::Compact => compact(&value)?,
         JsonForm::Pretty => {
-            let value = serde_json::to_value(run).map_err(failed)?;
             let mut text = String::new();
             write_value(&mut text, &value, 0)?;
             text

@@ -147,13 +147,10 @@ pub fn needs_ranges() -> Failure {
 
 /// The remark on a transfer that could not be cut into blocks.
 pub fn no_ranges() -> Remark {
-    Remark {
-        severity: Severity::Note,
-        code: "no_ranges".to_owned(),
-        message: "the server knows no ranges: the whole came at once over one connection".to_owned(),
-        remedy: Some("for blocks, several connections and resuming, serve it with wirespeed or a server that knows ranges".to_owned()),
-        weight: None,
-    }
+    let message = "the server knows no ranges: the whole came at once over one connection";
+    let remedy =
+        "for blocks, several connections and resuming, serve it with wirespeed or a server that knows ranges";
+    Remark::new(Severity::Note, "no_ranges", message, Some(remedy))
 }
 
 /// One transfer, with its progress where somebody watches; what was seen goes into the pair. Returns whether the server knew
