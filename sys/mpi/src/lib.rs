@@ -20,9 +20,6 @@ use core::ffi::{c_int, c_void};
 /// What every function returns when all is well.
 pub const SUCCESS: c_int = 0;
 
-/// `MPI_UNDEFINED`, the same in all families.
-pub const UNDEFINED: c_int = -32766;
-
 /// What a handle is: a pointer (Open MPI, the standard ABI) or an `int` (MPICH and those that share its ABI).
 pub trait Handle: Copy + Eq + core::fmt::Debug + Send + Sync + 'static {
     /// A handle that is written before it is read.
