@@ -191,71 +191,65 @@ fn stolen_ns(outcome: &Outcome) -> Option<f64> {
 
 /// The instrument and the machine in figures, the worst of all ranks: name and text.
 fn instrument(run: &Run) -> Vec<(String, String)> {
-    let outcomes = || {
-        run.cases
-            .iter()
-            .flat_map(|case| &case.repetitions)
-            .flat_map(|r| &r.outcomes)
-    };
-    let worst = |values: &mut dyn Iterator<Item = f64>| {
-        values.fold(None, |worst: Option<f64>, v| Some(worst.map_or(v, |w| w.max(v))))
-    };
+    let outcomes = || run.cases.iter().flat_map(CaseResult::outcomes);
+    let floors = || outcomes().filter_map(|o| o.floor.as_ref());
+    let noises = || outcomes().filter_map(|o| o.noise.as_ref());
+    let disturbances = || outcomes().map(|o| &o.disturbance);
     let mut rows = Vec::new();
-    let mut add = |name: &str, tag: &str, value: Option<f64>| {
-        if let Some(value) = value {
-            rows.push((name.to_owned(), figure_text(tag, value)));
+    let mut add = |name: &str, tag: &str, values: &mut dyn Iterator<Item = f64>| {
+        if let Some(worst) = values.reduce(f64::max) {
+            rows.push((name.to_owned(), figure_text(tag, worst)));
         }
     };
     add(
         "clock, one read",
         "_ns",
-        worst(&mut outcomes().map(|o| o.clock.cost_ns.get())),
+        &mut outcomes().map(|o| o.clock.cost_ns.get()),
     );
     add(
         "clock, smallest step",
         "_ns",
-        worst(&mut outcomes().map(|o| o.clock.step_ns.get())),
+        &mut outcomes().map(|o| o.clock.step_ns.get()),
     );
-    let floors = || outcomes().filter_map(|o| o.floor.as_ref());
     add(
         "harness floor, one turn of the loop",
         "_ns",
-        worst(&mut floors().map(|f| f.loop_ns.get())),
+        &mut floors().map(|f| f.loop_ns.get()),
     );
     add(
         "recording a sample",
         "_ns",
-        worst(&mut floors().map(|f| f.record_ns.get())),
+        &mut floors().map(|f| f.record_ns.get()),
     );
-    let noises = || outcomes().filter_map(|o| o.noise.as_ref());
     add(
         "CPU time lost to detours before a run",
         "_ratio",
-        worst(&mut noises().map(|n| n.lost_ratio.get())),
+        &mut noises().map(|n| n.lost_ratio.get()),
     );
     add(
         "longest detour",
         "_ns",
-        worst(&mut noises().map(|n| n.detour_max_ns.get())),
+        &mut noises().map(|n| n.detour_max_ns.get()),
     );
     add(
         "involuntary context switches of a rank",
         "",
-        worst(&mut outcomes().filter_map(|o| o.cpu_taken()).map(|count| count as f64)),
+        &mut outcomes().filter_map(|o| o.cpu_taken()).map(|count| count as f64),
     );
-    let count = |what: fn(&wirespeed_schema::host::Disturbance) -> u64| {
-        worst(&mut outcomes().map(|o| what(&o.disturbance) as f64))
-    };
-    add("migrations of a rank", "", count(|d| d.migrations.unwrap_or(0)));
+    add(
+        "migrations of a rank",
+        "",
+        &mut disturbances().map(|d| d.migrations.unwrap_or(0) as f64),
+    );
     add(
         "time that the hypervisor took from a rank",
         "_ns",
-        worst(&mut outcomes().filter_map(stolen_ns)),
+        &mut outcomes().filter_map(stolen_ns),
     );
     add(
         "time that a rank waited for a CPU",
         "_ns",
-        count(|d| d.run_queue_wait_ns.unwrap_or(0)),
+        &mut disturbances().map(|d| d.run_queue_wait_ns.unwrap_or(0) as f64),
     );
     rows
 }

@@ -4,6 +4,7 @@ use super::{MIB, time};
 use crate::args::SessionArgs;
 use crate::errors::Failure;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::time::Duration;
 use wirespeed_schema::order::map_of;
 use wirespeed_schema::units::{expand_counts, expand_list, parse_count, parse_duration_ns, parse_size};
@@ -22,11 +23,8 @@ pub fn streams(
     routes: &[Route],
     duration: Duration,
 ) -> Result<Vec<Streaming>, Failure> {
-    let bad = |what: &str, why: String| {
-        Failure::usage(format!("--{what}: {why}"), "see `wirespeed session --help`")
-    };
     let sizes = sizes(arguments)?;
-    let credits = expand_counts(&arguments.credits).map_err(|e| bad("credits", e.to_string()))?;
+    let credits = expand_counts(&arguments.credits).map_err(|e| bad("credits", e))?;
     let report = time("report-frequency", &arguments.report_frequency)?;
     let is_short = duration < Duration::from_millis(1) || report < Duration::from_millis(1);
     if path.is_some() && is_short {
@@ -69,6 +67,10 @@ pub fn streams(
         }
     }
     Ok(streams)
+}
+
+fn bad(option: &str, why: impl Display) -> Failure {
+    Failure::usage(format!("--{option}: {why}"), "see `wirespeed session --help`")
 }
 
 fn credits_of(text: &str) -> Result<u64, Failure> {
@@ -117,16 +119,13 @@ fn message_sleep(arguments: &SessionArgs, path: Option<Path>) -> Result<u64, Fai
 
 /// Every size of --mb plus every one of --bytes, each once.
 fn sizes(arguments: &SessionArgs) -> Result<Vec<u64>, Failure> {
-    let bad = |what: &str, why: String| {
-        Failure::usage(format!("--{what}: {why}"), "see `wirespeed session --help`")
-    };
-    let whole = expand_counts(&arguments.mb).map_err(|e| bad("mb", e.to_string()))?;
-    let rest = expand_list(&arguments.bytes).map_err(|e| bad("bytes", e.to_string()))?;
+    let whole = expand_counts(&arguments.mb).map_err(|e| bad("mb", e))?;
+    let rest = expand_list(&arguments.bytes).map_err(|e| bad("bytes", e))?;
     let mut sizes = Vec::new();
     for mb in &whole {
-        let mb = parse_count(mb).map_err(|e| bad("mb", e.to_string()))?;
+        let mb = parse_count(mb).map_err(|e| bad("mb", e))?;
         for bytes in &rest {
-            let bytes = parse_size(bytes).map_err(|e| bad("bytes", e.to_string()))?;
+            let bytes = parse_size(bytes).map_err(|e| bad("bytes", e))?;
             let size = mb.checked_mul(MIB).and_then(|whole| whole.checked_add(bytes));
             let size = size.ok_or_else(|| bad("mb", format!("{mb} MiB are no size of a message")))?;
             if !sizes.contains(&size) {
@@ -135,7 +134,7 @@ fn sizes(arguments: &SessionArgs) -> Result<Vec<u64>, Failure> {
         }
     }
     if arguments.chart.is_some() && sizes.len() < 2 {
-        return Err(bad("chart", "one size makes no line; name several".into()));
+        return Err(bad("chart", "one size makes no line; name several"));
     }
     Ok(sizes)
 }
