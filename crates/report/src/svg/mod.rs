@@ -39,6 +39,7 @@ pub(crate) use scale::range;
 pub use style::style;
 pub use text::escape;
 pub use unit::Unit;
+use wirespeed_schema::order::InOrder;
 
 /// Width of a chart unless it says otherwise, in CSS pixels.
 pub const WIDTH: u32 = 640;

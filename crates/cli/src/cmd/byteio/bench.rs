@@ -19,7 +19,6 @@ use wirespeed_report::stats::{LEVEL, summarize};
 use wirespeed_report::view;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
 use wirespeed_schema::plan::Plan;
-use wirespeed_schema::run::Repetition;
 use wirespeed_schema::units::{counted, format_asked_size};
 
 const REPEATS: u32 = 3;
