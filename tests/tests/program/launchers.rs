@@ -1,10 +1,9 @@
 //! Sessions that ssh starts, on hosts with nothing installed: real daemons, real keys. The binary travels, works, and is
 //! gone; so is everything else of it, however the session ends.
 
-use crate::{SOON, document, home, turn};
+use crate::{SOON, document, home, turn, wait_until_it_measures};
 use rustix::process::Signal;
 use serde_json::Value;
-use std::time::Duration;
 use wirespeed_schema::Run;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::{Home, kill};
@@ -47,12 +46,12 @@ fn assert_nothing_left(home: &Home, hosts: &SshHosts) {
 }
 
 fn endless(home: &Home, line: &str, computations: usize) -> Running {
-    let line = format!("{line} --duration 600 --json");
+    let line = format!("{line} --duration 600 --report-frequency=0.2 --ndjson");
     let client = home.start(line.split_whitespace());
     client.wait_until("its computations", PATIENCE, |_| {
         workers(home).len() == computations
     });
-    std::thread::sleep(Duration::from_millis(700));
+    wait_until_it_measures(&client);
     client
 }
 

@@ -62,7 +62,7 @@ impl Silent {
 }
 
 /// The names of a process's threads.
-fn threads(pid: u32) -> impl Iterator<Item = String> {
+pub fn threads(pid: u32) -> impl Iterator<Item = String> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/task"));
     let entries = entries.into_iter().flatten().flatten();
     entries.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok())
