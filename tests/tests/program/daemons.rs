@@ -1,12 +1,12 @@
 //! Daemons of sessions: what they say of each other, and what gets others in.
 
-use crate::sessions::{Site, node, port_of};
+use crate::sessions::{Site, node, port_of, workers};
 use crate::{home, turn};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::process::Command;
 use std::time::Duration;
-use wirespeed_tests::deadline::{PATIENCE, SOON};
+use wirespeed_tests::deadline::{PATIENCE, SOON, reached};
 use wirespeed_tests::running::Running;
 
 /// Wait until it has said `words` on stderr `times` times.
@@ -154,11 +154,18 @@ fn a_session_lives_while_somebody_asks_for_it() {
         format!("/{id}")
     };
     let (kept, left) = (create(), create());
-    // Longer than a session lives by itself.
-    for _ in 0..10 {
+    assert!(
+        reached(PATIENCE, || workers(&home).len() == 2),
+        "a computation of each"
+    );
+    // One is asked for until the other has ended by itself, which takes the longer the more often the machine stands still.
+    for _ in 0..PATIENCE.as_secs() {
         std::thread::sleep(Duration::from_secs(1));
         let seen = ask(port, bearer, "GET", &kept, "");
         assert_eq!(seen["nodes"], json!(["here"]), "{seen}");
+        if workers(&home).len() < 2 {
+            break;
+        }
     }
     let gone = ask(port, bearer, "GET", &left, "");
     assert!(
