@@ -24,9 +24,9 @@ fn a_reader_that_goes_away_is_no_error() {
         ("list tcp", 0),
         ("run am_lat --via inproc --iters 40", 0),
         ("run am_lat --via inproc --iters 40 --json", 0),
-        // Whoever watched has seen enough: the run ends as if it were interrupted.
+        // Whoever watched has seen enough: the run, long enough for any reader to be gone, ends as if it were interrupted.
         (
-            "run am_bw --via inproc --duration 300ms --interval 20ms --ndjson",
+            "run am_bw --via inproc --duration 10m --interval 20ms --ndjson",
             130,
         ),
         ("completions bash", 0),
