@@ -1,7 +1,8 @@
 //! `--interference` from outside: the result says what each load did, and nothing is left running.
 
-use crate::{SOON, document, home, turn};
+use crate::{SOON, document, file, home, turn};
 use wirespeed_report::interference::Interference;
+use wirespeed_tests::deadline::PATIENCE;
 
 #[test]
 fn each_case_is_measured_without_and_with_each_load() {
@@ -32,14 +33,17 @@ fn each_case_is_measured_without_and_with_each_load() {
 fn an_interruption_keeps_what_was_measured_and_leaves_no_load() {
     let _turn = turn();
     let home = home();
-    let line = "run am_lat --via shm -t 200ms --warmup 0 --interference=cpu --cpus none --repeats 500 --json";
+    let line = "run am_lat --via shm -t 200ms --warmup 0 --interference=cpu --cpus none --repeats 500 --ndjson -o a.json";
     let running = home.start(line.split_whitespace());
-    running.wait_until("ranks", SOON, |run| !home.ranks_of(run.pid()).is_empty());
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    // Two of four runs are with load: by then there is one of each, whatever their order.
+    running.wait_until("the fourth run", PATIENCE, |running| {
+        running.stdout().matches("\"event\":\"case_started\"").count() >= 4
+    });
     running.signal(rustix::process::Signal::INT);
-    let ended = running.end(wirespeed_tests::deadline::PATIENCE).code(130);
-    let run = document(&ended.stdout);
-    assert!(run.sections.has::<Interference>(), "{ended}");
+    let ended = running.end(PATIENCE).code(130);
+    let run = file(&home, "a.json");
+    let found = run.sections.get::<Interference>().expect("a section");
+    assert!(!found.work.is_empty(), "{ended}");
     home.assert_nothing_left(SOON);
 }
 
