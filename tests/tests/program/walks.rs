@@ -4,6 +4,7 @@
 use crate::{home, serve_file, turn};
 use std::collections::BTreeSet;
 use std::process::Command;
+use std::time::{Duration, Instant};
 use wirespeed_tests::home::Home;
 use wirespeed_tests::mpi;
 use wirespeed_tests::skip;
@@ -237,8 +238,11 @@ fn a_job_says_what_it_measures() {
         long.stderr.contains("tag_lat") && long.stderr.contains(" left"),
         "{long}"
     );
+    // What is short by its own time is long where the machine stands still meanwhile.
+    let began = Instant::now();
     let short = run("run tag_lat --via mpi -t 100ms");
-    assert!(!short.stderr.contains(" left"), "{short}");
+    let is_long = began.elapsed() > Duration::from_secs(2);
+    assert!(is_long || !short.stderr.contains(" left"), "{short}");
     let quiet = run("run tag_lat --via mpi -t 3s -q");
     assert!(!quiet.stderr.contains(" left"), "{quiet}");
 }
