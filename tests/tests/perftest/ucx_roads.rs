@@ -2,7 +2,7 @@
 
 use crate::{SOON, Server, home, turn};
 use rustix::process::Signal;
-use std::time::Duration;
+use serde_json::Value;
 use wirespeed_tests::deadline::{PATIENCE, SILENT};
 use wirespeed_tests::home::{Home, kill};
 use wirespeed_tests::ports;
@@ -117,7 +117,10 @@ fn threads_of_an_end_are_threads_of_one_process() {
     };
     for words in transports {
         let server = Server::start(&home, "-c 1,0");
-        let client = server.client(&home, &format!("{words} -T 2 -c 0,1 -n unlimited -v --json"));
+        let client = server.client(
+            &home,
+            &format!("{words} -T 2 -c 0,1 -n unlimited -v --output all.json"),
+        );
         let served = format!("{words}: two ranks in one process");
         server.running.wait_until(&served, PATIENCE, |r| {
             let ranks = home.ranks_of(r.pid());
@@ -127,9 +130,13 @@ fn threads_of_an_end_are_threads_of_one_process() {
             let ranks = home.ranks_of(r.pid());
             ranks.len() == 1 && threads_named(ranks[0], "rank ") == 2
         });
-        std::thread::sleep(Duration::from_millis(500));
+        client.wait_until("a line of a running test", PATIENCE, |r| {
+            r.stdout().lines().count() > 1
+        });
         client.signal(Signal::INT);
-        let run = client.end(SOON).code(130).json();
+        client.end(SOON).code(130);
+        let run = std::fs::read(home.path("all.json")).unwrap();
+        let run: Value = serde_json::from_slice(&run).unwrap();
         let outcomes = run["cases"][0]["repetitions"][0]["outcomes"]
             .as_array()
             .unwrap()
