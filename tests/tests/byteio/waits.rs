@@ -7,7 +7,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::Home;
 
@@ -157,10 +157,7 @@ fn every_verb_hears_every_signal_in_every_wait() {
             });
             std::thread::sleep(Duration::from_millis(500));
             client.signal(signal);
-            let began = Instant::now();
-            let ended = client.end(LONG);
-            let took = began.elapsed();
-            assert!(took < SOON, "{manner:?} {line}: {signal:?} took {took:?}");
+            let ended = client.end(SOON);
             // A service that speaks no SOAP, or none of it, may have been refused before.
             let codes = [Some(130), Some(1)];
             assert!(codes.contains(&ended.code), "{manner:?} {line}: {ended}");
