@@ -152,8 +152,9 @@ fn processes_of_task(word: &str, task: u32) -> Vec<Pid> {
 fn a_rank_that_dies_costs_its_own_pairs() {
     let Some(slurm) = cluster(4, "pmi2") else { return };
     let (file, seed) = (slurm.folder().join("mesh.json"), "--seed 30417");
+    // Enough rounds that the death is among them, however late it comes.
     let words = format!(
-        "{seed} --isolated --repeats 1 --ndjson -o {} -- am_lat --via tcp -O wait=block -n 1000 --warmup 0",
+        "{seed} --isolated --repeats 6 --ndjson -o {} -- am_lat --via tcp -O wait=block -n 1000 --warmup 0",
         file.display()
     );
     let mut command = slurm.command("bash");
