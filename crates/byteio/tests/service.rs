@@ -607,7 +607,8 @@ fn clients_that_stall_lose_their_connection_and_nobody_elses() {
     file.set_len(1 << 30).unwrap();
     let limits = Limits {
         connections_max: 2,
-        patience: Duration::from_millis(500),
+        // Long enough for the third to come before the others lose their places.
+        patience: Duration::from_secs(3),
         ..Default::default()
     };
     let service = Running::with(folder.path(), false, None, limits);
