@@ -154,7 +154,9 @@ mod tests {
         let listening = TcpListener::bind("127.0.0.1:0").unwrap();
         let open = listening.local_addr().unwrap();
         let time = Duration::from_millis(1000);
-        let (_, address) = connect(&[silent, open], time, &StopFlag::new()).unwrap();
+        // A machine that stands still may take the next one's time.
+        let reach = || connect(&[silent, open], time, &StopFlag::new()).ok();
+        let (_, address) = (0..5).find_map(|_| reach()).expect("one of five is in time");
         assert_eq!(address, open);
         let began = Instant::now();
         let error = connect(&[silent; 3], time, &StopFlag::new()).unwrap_err();
