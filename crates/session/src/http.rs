@@ -500,6 +500,7 @@ mod tests {
         let mut answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n".to_vec();
         answer.resize(answer.len() + 5000, b'x');
         assert!(read(answer, Duration::from_millis(400)).is_err());
-        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        // Either text would take 25 s.
+        assert!(began.elapsed() < Duration::from_secs(25), "{:?}", began.elapsed());
     }
 }
