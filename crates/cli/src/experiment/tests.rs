@@ -304,15 +304,12 @@ fn a_goal_without_time_names_the_cases_that_it_left_out() {
 #[test]
 fn a_budget_shortens_all_runs_of_a_case_alike() {
     let mut tight = how("3", ExperimentArgs::default());
-    // Six runs of a second; the first is fitted before anybody knows that these take no time at all.
-    tight.budget = Some(Budget::until(
-        Instant::now() + Duration::from_millis(2100),
-        "more",
-    ));
+    // Six runs of ten seconds; the first is fitted before anybody knows that these take no time at all.
+    tight.budget = Some(Budget::until(Instant::now() + Duration::from_secs(21), "more"));
     let mut long = cases(2);
     for case in &mut long {
         case.planned.case.stop = Stop::Duration {
-            duration_ns: 1_000_000_000,
+            duration_ns: 10_000_000_000,
         };
     }
     let (found, did) = ran(tight, Fake::default(), vec![long]);
@@ -321,8 +318,11 @@ fn a_budget_shortens_all_runs_of_a_case_alike() {
         let Stop::Duration { duration_ns } = result.case.stop else {
             panic!("{:?}", result.case.stop);
         };
-        // 200 ms and 420 ms; later rounds make neither shorter.
-        assert!((120_000_000..500_000_000).contains(&duration_ns), "{duration_ns}");
+        // 3.35 s and 4.2 s; later rounds make neither shorter.
+        assert!(
+            (1_200_000_000..5_000_000_000).contains(&duration_ns),
+            "{duration_ns}"
+        );
     }
 }
 
