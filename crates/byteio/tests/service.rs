@@ -182,6 +182,33 @@ fn streams_have_a_position() {
     );
 }
 
+/// What is written is longer than what is there: only one of them is what the stream stands in.
+#[test]
+fn a_stream_of_a_version_tells_of_that_version() {
+    let rig = Rig::new(true);
+    let begun = rig
+        .raw(b"PUT /f?wirespeed=stage HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    let id = begun.rsplit("\r\n\r\n").next().unwrap();
+    let (opening, _) = rig.soap(&format!("/f?stage={id}"), &Operation::OpenStream, None);
+    let address = opening.field("Address").unwrap().to_owned();
+    let path = address.strip_prefix("http://h").unwrap();
+    let write = Operation::SeekWrite {
+        offset: 0,
+        origin: Origin::Beginning,
+    };
+    rig.soap(path, &write, Some("0123456789abc"));
+    let properties = Operation::Properties {
+        names: ["Size", "Position", "EndOfStream"]
+            .map(|n| Name::new(STREAM, n))
+            .to_vec(),
+        multiple: true,
+    };
+    let (opening, _) = rig.soap(path, &properties, None);
+    let told = ["Size", "Position", "EndOfStream"].map(|name| opening.field(name));
+    assert_eq!(told, [Some("13"), Some("13"), Some("true")]);
+    assert_eq!(rig.file("f"), "0123456789");
+}
+
 /// A stream is one position, and not its slowest writer's.
 #[test]
 fn a_writer_that_takes_its_time_holds_up_no_reader_of_the_stream() {
