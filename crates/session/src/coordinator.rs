@@ -72,7 +72,9 @@ impl State {
     /// Sessions that a node would tell of, if they have not ended.
     fn settled(&self) -> Vec<String> {
         let ids = self.sessions.keys();
-        ids.filter(|id| self.starting.as_ref() != Some(id)).cloned().collect()
+        ids.filter(|id| self.starting.as_ref() != Some(id))
+            .cloned()
+            .collect()
     }
 
     /// Forget those of the `settled` sessions that have ended, by what nodes said since: none has them, and every node of
@@ -83,7 +85,9 @@ impl State {
             let has_answered = |name: &String| answers.iter().any(|node| node.name == *name);
             !settled.contains(id)
                 || runs(id, answers)
-                || names.iter().any(|name| nodes.contains_key(name) && !has_answered(name))
+                || names
+                    .iter()
+                    .any(|name| nodes.contains_key(name) && !has_answered(name))
         });
     }
 }
@@ -324,7 +328,10 @@ impl Shared {
             let far = far.get(name).ok_or_else(|| {
                 let name = wirespeed_control::session::clean(name);
                 crate::failed(
-                    format!("node {name} is gone: nothing was heard of it for {} s", NODE_LEASE.as_secs()),
+                    format!(
+                        "node {name} is gone: nothing was heard of it for {} s",
+                        NODE_LEASE.as_secs()
+                    ),
                     "try again",
                 )
             })?;

@@ -581,6 +581,14 @@ fn a_client_of_a_coordinator_that_vanishes_ends_its_session_there() {
     assert_nothing_left(&home);
 }
 
+/// The load of its computations begins with the session.
+fn wait_until_it_is_held(client: &Running, home: &Home) {
+    client.wait_until("its load", PATIENCE, |_| {
+        let mut names = workers(home).into_iter().flat_map(threads);
+        names.any(|name| name.trim() == "wirespeed-load")
+    });
+}
+
 /// Whoever vanishes from a session at a coordinator, or falls silent, ends it: the document says that it failed and why,
 /// keeps what was measured, and accounts for every computation; nothing of the session goes on.
 #[test]
@@ -609,11 +617,7 @@ fn whoever_vanishes_from_a_session_is_a_failure_of_its_run() {
         client.wait_until("its computations", PATIENCE, |_| workers(&home).len() >= least);
         match more == measured {
             true => crate::wait_until_it_measures(&client),
-            // Its load begins with the session.
-            false => client.wait_until("its load", PATIENCE, |_| {
-                let mut names = workers(&home).into_iter().flat_map(threads);
-                names.any(|name| name.trim() == "wirespeed-load")
-            }),
+            false => wait_until_it_is_held(&client, &home),
         }
         let pid = match victim {
             "coordinator" => site.coordinator.pid(),
