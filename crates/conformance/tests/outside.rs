@@ -8,12 +8,12 @@ use wirespeed::Registry;
 use wirespeed::schema::case::{GroupKind, TransportOptions};
 use wirespeed::transport::adapt;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
-use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post, Posted};
 use wirespeed::transport::registry::Entry;
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, OneSided,
-    OneSidedRunner, SizeLimit, Support, Tagged, TaggedRunner, Transport,
+    Ran, SizeLimit, Support, Tagged, Transport,
 };
 use wirespeed_conformance::{Verdict, failures, measured, messages, one_sided, tagged};
 
@@ -69,7 +69,7 @@ impl Drop for ShelvesPort {
 }
 
 impl ShelvesPort {
-    fn send(&mut self, peer: usize, header: u64, bytes: impl FnOnce() -> Vec<u8>) -> Result<Post, LinkError> {
+    fn send(&mut self, peer: usize, header: u64, bytes: impl FnOnce() -> Vec<u8>) -> Posted {
         if self.back[peer].closed.load(Ordering::Acquire) {
             return Err(LinkError::Closed);
         }
@@ -96,17 +96,11 @@ impl ShelvesPort {
 }
 
 impl MessagePort for ShelvesPort {
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         self.send(peer, header, || payload.to_vec())
     }
 
-    fn send_bcopy(
-        &mut self,
-        peer: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         self.send(peer, header, || {
             let mut bytes = vec![0; len];
             pack(&mut bytes);
@@ -190,11 +184,7 @@ impl Transport for Shelves {
 }
 
 impl Messages for Shelves {
-    fn open<R: MessageRunner>(
-        ctx: &Connect,
-        options: &ShelvesOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(ctx: &Connect, options: &ShelvesOptions, runner: R) -> Ran<R::Output> {
         let (me, size) = (ctx.bootstrap.rank(), ctx.bootstrap.size());
         // One rank of those whose data meet makes the shelf.
         let first = ctx.circle();
@@ -228,25 +218,9 @@ impl Messages for Shelves {
     }
 }
 
-impl Tagged for Shelves {
-    fn open<R: TaggedRunner>(
-        ctx: &Connect,
-        options: &ShelvesOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
-        adapt::tagged::open::<Self, R>(ctx, options, runner)
-    }
-}
+impl Tagged for Shelves {}
 
-impl OneSided for Shelves {
-    fn open<R: OneSidedRunner>(
-        ctx: &Connect,
-        options: &ShelvesOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
-        adapt::one_sided::open::<Self, R>(ctx, options, runner)
-    }
-}
+impl OneSided for Shelves {}
 
 #[test]
 fn a_transport_from_outside_conforms() {

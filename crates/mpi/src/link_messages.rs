@@ -11,7 +11,7 @@ use crate::link_ring::Ring;
 use core::ffi::c_int;
 use std::time::Duration;
 use wirespeed::sync::{SharedBytes, copy};
-use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError};
 use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS, Status};
@@ -199,7 +199,7 @@ impl<H: Handle> MessageLink<H> {
         header: u64,
         len: usize,
         pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    ) -> Posted {
         if self.sends.is_full() {
             self.reclaim()?;
             if self.sends.is_full() {
@@ -339,23 +339,17 @@ impl<H: Handle> MessagePort for MessageLink<H> {
     const ZCOPY: bool = true;
 
     #[inline(always)]
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         self.send(peer, WHOLE, header, payload.len(), |room| copy(payload, room))
     }
 
     #[inline(always)]
-    fn send_bcopy(
-        &mut self,
-        peer: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         self.send(peer, WHOLE, header, len, pack)
     }
 
     #[inline(always)]
-    fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
+    fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Posted {
         if self.copies.is_full() {
             self.reclaim()?;
             if self.copies.is_full() {

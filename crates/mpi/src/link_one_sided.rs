@@ -10,7 +10,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
-use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Width};
+use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError};
 use wirespeed_mpi_sys::functions::Aint;
@@ -281,7 +281,7 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
     const ZCOPY: bool = true;
 
     #[inline(always)]
-    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError> {
+    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Posted {
         let at = self.place(data.len())?;
         self.stage.write(at, data);
         self.put(peer, to, self.stage.as_ptr().wrapping_add(at), data.len())?;
@@ -289,13 +289,7 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
     }
 
     #[inline(always)]
-    fn put_bcopy(
-        &mut self,
-        peer: usize,
-        to: usize,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn put_bcopy(&mut self, peer: usize, to: usize, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         let at = self.place(len)?;
         // SAFETY: no put under way uses this place, so nobody else touches it.
         unsafe { self.stage.pack(at, len, pack) };
@@ -304,7 +298,7 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
     }
 
     #[inline(always)]
-    fn put_zcopy(&mut self, peer: usize, to: usize, from: usize, len: usize) -> Result<Post, LinkError> {
+    fn put_zcopy(&mut self, peer: usize, to: usize, from: usize, len: usize) -> Posted {
         if from > self.local.len() || len > self.local.len() - from {
             return Err(LinkError::Unsupported("a range outside of the local memory"));
         }
@@ -314,12 +308,12 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
     }
 
     #[inline(always)]
-    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Posted {
         self.get_zcopy(peer, from, to, len)
     }
 
     #[inline(always)]
-    fn get_zcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+    fn get_zcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Posted {
         if to > self.local.len() || len > self.local.len() - to {
             return Err(LinkError::Unsupported("a range outside of the local memory"));
         }
@@ -364,7 +358,7 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
         operand: u64,
         compare: u64,
         slot: usize,
-    ) -> Result<Post, LinkError> {
+    ) -> Posted {
         if op != AtomicOp::Add && slot >= self.fetched.len() {
             return Err(LinkError::Unsupported("fetch slot out of range"));
         }
@@ -423,7 +417,7 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
     }
 
     #[inline(always)]
-    fn fence(&mut self) -> Result<Post, LinkError> {
+    fn fence(&mut self) -> Posted {
         if self.dirty {
             self.flush_all()?;
         }

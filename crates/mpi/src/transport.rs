@@ -9,7 +9,7 @@ use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::Facts;
 use wirespeed::transport::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
-    SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
+    Ran, SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
 };
 use wirespeed_mpi_sys::{Handle, Loaded};
 use wirespeed_schema::case::{GroupKind, TransportOptions};
@@ -70,7 +70,7 @@ impl Transport for Mpi {
 }
 
 impl Messages for Mpi {
-    fn open<R: MessageRunner>(ctx: &Connect, _: &MpiOptions, runner: R) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(ctx: &Connect, _: &MpiOptions, runner: R) -> Ran<R::Output> {
         check_world(ctx)?;
         check_alone()?;
         Ok(match process::library().map_err(ConnectError::Other)? {
@@ -81,11 +81,7 @@ impl Messages for Mpi {
 }
 
 impl OneSided for Mpi {
-    fn open<R: OneSidedRunner>(
-        ctx: &Connect,
-        options: &MpiOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: OneSidedRunner>(ctx: &Connect, options: &MpiOptions, runner: R) -> Ran<R::Output> {
         check_world(ctx)?;
         check_alone()?;
         match process::library().map_err(ConnectError::Other)? {
@@ -101,7 +97,7 @@ fn one_sided<H: Handle, R: OneSidedRunner>(
     ctx: &Connect,
     options: &MpiOptions,
     runner: R,
-) -> Result<R::Output, ConnectError> {
+) -> Ran<R::Output> {
     refuse_known_crash(&mpi.version, ctx)?;
     let window = Window::allocate(mpi, ctx)?;
     let refusal = window.as_ref().err().cloned().unwrap_or_default();
@@ -129,11 +125,7 @@ fn one_sided<H: Handle, R: OneSidedRunner>(
 }
 
 impl Tagged for Mpi {
-    fn open<R: TaggedRunner>(
-        ctx: &Connect,
-        options: &MpiOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: TaggedRunner>(ctx: &Connect, options: &MpiOptions, runner: R) -> Ran<R::Output> {
         check_world(ctx)?;
         match process::library().map_err(ConnectError::Other)? {
             Loaded::Pointers(mpi) => tagged(mpi, ctx, options, runner),
@@ -147,7 +139,7 @@ fn tagged<H: Handle, R: TaggedRunner>(
     ctx: &Connect,
     options: &MpiOptions,
     runner: R,
-) -> Result<R::Output, ConnectError> {
+) -> Ran<R::Output> {
     Ok(match options.persistent {
         true => runner.run(TaggedLink::<H, true>::open(mpi, ctx, options)?),
         false => runner.run(TaggedLink::<H, false>::open(mpi, ctx, options)?),

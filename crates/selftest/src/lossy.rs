@@ -13,7 +13,7 @@ use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed::transport::registry::Entry;
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{
-    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, Support, Transport,
+    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, Ran, Support, Transport,
 };
 use wirespeed::{Registry, ThreadBootstrap, measure};
 use wirespeed_report::repetition;
@@ -50,7 +50,7 @@ impl MessagePort for LossyPort {
     const SLOW: bool = true;
     const LOSSY: bool = true;
 
-    fn send_short(&mut self, _: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, _: usize, header: u64, payload: &[u8]) -> Posted {
         let mut out = locked(&self.out);
         if out.len() >= DEPTH {
             return Ok(Post::Busy);
@@ -61,13 +61,7 @@ impl MessagePort for LossyPort {
         Ok(Post::Done)
     }
 
-    fn send_bcopy(
-        &mut self,
-        _: usize,
-        _: u64,
-        _: usize,
-        _: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, _: usize, _: u64, _: usize, _: impl FnOnce(&mut [u8])) -> Posted {
         Err(LinkError::Unsupported("bcopy in a simulation"))
     }
 
@@ -118,7 +112,7 @@ impl Transport for Lossy {
 }
 
 impl Messages for Lossy {
-    fn open<R: MessageRunner>(ctx: &Connect, _: &(), runner: R) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(ctx: &Connect, _: &(), runner: R) -> Ran<R::Output> {
         let me = ctx.bootstrap.rank();
         let mut meeting = 0;
         if me == 0 {

@@ -8,9 +8,9 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use wirespeed::clock::virtual_time;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
-use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post, Posted};
 use wirespeed::transport::{
-    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, SizeLimit, Support, Transport,
+    Availability, Connect, Limits, MessageRunner, Messages, Ran, SizeLimit, Support, Transport,
 };
 use wirespeed_report::stats::Random;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
@@ -91,7 +91,7 @@ impl Transport for Simulated {
 }
 
 impl Messages for Simulated {
-    fn open<R: MessageRunner>(ctx: &Connect, _: &(), runner: R) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(ctx: &Connect, _: &(), runner: R) -> Ran<R::Output> {
         let medium = MEDIUM
             .with(|slot| slot.borrow_mut().take())
             .unwrap_or(Medium::Law(Law::Constant { ns: 1000.0 }, 0));
@@ -242,7 +242,7 @@ impl SimulatedPort {
 
 impl MessagePort for SimulatedPort {
     const SLOW: bool = true;
-    fn send_short(&mut self, _: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, _: usize, header: u64, payload: &[u8]) -> Posted {
         let (len, acknowledgement) = (payload.len(), payload.is_empty());
         let flight = Flight {
             header,
@@ -257,13 +257,7 @@ impl MessagePort for SimulatedPort {
         Ok(Post::Done)
     }
 
-    fn send_bcopy(
-        &mut self,
-        _: usize,
-        _: u64,
-        _: usize,
-        _: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, _: usize, _: u64, _: usize, _: impl FnOnce(&mut [u8])) -> Posted {
         Err(LinkError::Unsupported("bcopy in a simulation"))
     }
 

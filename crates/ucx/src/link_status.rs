@@ -2,7 +2,7 @@
 //!
 //! It must never allocate: it is called in loops.
 
-use wirespeed::transport::port::{LinkError, Post};
+use wirespeed::transport::port::{LinkError, Post, Posted};
 use wirespeed_ucx_sys as sys;
 
 /// Statuses of a peer or a path that is no more.
@@ -50,7 +50,7 @@ fn reason(status: sys::ucs_status_t) -> &'static str {
 
 /// Whether an operation was taken.
 #[inline(always)]
-pub fn posted(operation: &'static str, status: sys::ucs_status_t) -> Result<Post, LinkError> {
+pub fn posted(operation: &'static str, status: sys::ucs_status_t) -> Posted {
     match status {
         sys::UCS_OK => Ok(Post::Done),
         sys::UCS_ERR_NO_RESOURCE => Ok(Post::Busy),

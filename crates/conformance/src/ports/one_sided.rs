@@ -11,7 +11,7 @@ use wirespeed::ThreadBootstrap;
 use wirespeed::schema::case::TransportOptions;
 use wirespeed::schema::test::Layout;
 use wirespeed::transport::cancel::CancelReason;
-use wirespeed::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Width};
+use wirespeed::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Posted, Width};
 use wirespeed::transport::{
     Atomics, ByLayout, Connect, Limits, Needs, OneSided, OneSidedRunner, SizeLimit, Support,
 };
@@ -138,7 +138,7 @@ fn rank<T: OneSided>(
             limits.put.iter().chain(&limits.get).all(fits)
         }),
     };
-    T::open(&connect, &parsed, script).map_err(|e| e.to_string())?
+    <T as OneSided>::open(&connect, &parsed, script).map_err(|e| e.to_string())?
 }
 
 /// A layout for puts and one for gets that the transport has, copying ones first.
@@ -214,7 +214,7 @@ impl<P: OneSidedPort> End<'_, P> {
     }
 
     /// Repeat `post` until it is accepted.
-    fn until_done(&mut self, mut post: impl FnMut(&mut P) -> Result<Post, LinkError>) -> Result<(), String> {
+    fn until_done(&mut self, mut post: impl FnMut(&mut P) -> Posted) -> Result<(), String> {
         while post(&mut self.port).map_err(link)? == Post::Busy {
             self.port.poll().map_err(link)?;
             self.me.pause()?;

@@ -85,7 +85,7 @@ fn rank<T: Tagged>(
         .with_buffer(2 * MANY as usize * len)
         .with_requests(2 * MANY as usize + 8);
     let connect = Connect::new(bootstrap, &case, &me.peers, needs);
-    T::open(&connect, &parsed, Script { check, me: &me, len }).map_err(|e| e.to_string())?
+    <T as Tagged>::open(&connect, &parsed, Script { check, me: &me, len }).map_err(|e| e.to_string())?
 }
 
 struct Script<'a> {

@@ -15,9 +15,9 @@ use std::ffi::c_void;
 use std::ptr::null;
 use std::sync::Arc;
 use wirespeed::sync::{SharedBytes, copy, put};
-use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Posted};
 use wirespeed::transport::waiter::Waiter;
-use wirespeed::transport::{Connect, ConnectError, MessageRunner};
+use wirespeed::transport::{Connect, ConnectError, MessageRunner, Ran};
 use wirespeed_schema::test::Layout;
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
@@ -254,11 +254,7 @@ impl OnMessage for Nobody {
 }
 
 /// Connect and run.
-pub fn open<R: MessageRunner>(
-    ctx: &Connect,
-    options: &UcpOptions,
-    runner: R,
-) -> Result<R::Output, ConnectError> {
+pub fn open<R: MessageRunner>(ctx: &Connect, options: &UcpOptions, runner: R) -> Ran<R::Output> {
     // Long messages of a whole window may be on their way from each peer at once, each with a place of its own.
     let window_bytes = (ctx.needs.message_bytes as u64)
         .saturating_mul(ctx.needs.window_msgs)
@@ -466,13 +462,7 @@ impl UcpMessages {
     }
 
     #[inline(always)]
-    fn send_copy(
-        &self,
-        peer: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_copy(&self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         let to = &self.endpoints[peer];
         let header_bytes = self.shared.header_bytes;
         self.copied.post("ucp_am_send_nbx", |room, parameters| {
@@ -502,23 +492,17 @@ impl MessagePort for UcpMessages {
     const ZCOPY: bool = true;
 
     #[inline(always)]
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         self.send_copy(peer, header, payload.len(), |room| copy(payload, room))
     }
 
     #[inline(always)]
-    fn send_bcopy(
-        &mut self,
-        peer: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         self.send_copy(peer, header, len, pack)
     }
 
     #[inline(always)]
-    fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
+    fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Posted {
         let Some(buffer) = &self.buffer else {
             return Err(LinkError::Unsupported("zcopy on this port"));
         };

@@ -11,9 +11,9 @@ use crate::progress::Progress;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use wirespeed::sync::{SharedBytes, copy, put};
-use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Width};
+use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width};
 use wirespeed::transport::waiter::Waiter;
-use wirespeed::transport::{Connect, ConnectError, OneSidedRunner};
+use wirespeed::transport::{Connect, ConnectError, OneSidedRunner, Ran};
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
 
@@ -23,11 +23,7 @@ const UNDER_WAY: u64 = 256;
 const WORD_BYTES: usize = 8;
 
 /// Connect and run.
-pub fn open<R: OneSidedRunner>(
-    ctx: &Connect,
-    options: &UcpOptions,
-    runner: R,
-) -> Result<R::Output, ConnectError> {
+pub fn open<R: OneSidedRunner>(ctx: &Connect, options: &UcpOptions, runner: R) -> Ran<R::Output> {
     let needs = &ctx.needs;
     let wanted = needs.region_bytes as u64 + needs.buffer_bytes as u64;
     if wanted > wirespeed::host::available_bytes() {
@@ -138,13 +134,7 @@ impl UcpOneSided {
 
     /// A put of a copy.
     #[inline(always)]
-    fn put_copy(
-        &mut self,
-        peer: usize,
-        to: usize,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn put_copy(&mut self, peer: usize, to: usize, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         let target = self.target(peer, to, len)?;
         self.uncounted.post("ucp_put_nbx", |room, parameters| {
             let copy = room.copy(len)?;
@@ -161,23 +151,17 @@ impl OneSidedPort for UcpOneSided {
     const ZCOPY: bool = true;
 
     #[inline(always)]
-    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError> {
+    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Posted {
         self.put_copy(peer, to, data.len(), |room| copy(data, room))
     }
 
     #[inline(always)]
-    fn put_bcopy(
-        &mut self,
-        peer: usize,
-        to: usize,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn put_bcopy(&mut self, peer: usize, to: usize, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         self.put_copy(peer, to, len, pack)
     }
 
     #[inline(always)]
-    fn put_zcopy(&mut self, peer: usize, to: usize, from: usize, len: usize) -> Result<Post, LinkError> {
+    fn put_zcopy(&mut self, peer: usize, to: usize, from: usize, len: usize) -> Posted {
         let target = self.target(peer, to, len)?;
         let data = self.own(from, len)?;
         self.counted.post("ucp_put_nbx", |room, parameters| {
@@ -191,13 +175,13 @@ impl OneSidedPort for UcpOneSided {
     }
 
     #[inline(always)]
-    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Posted {
         let _ = (peer, from, to, len);
         Err(LinkError::Unsupported("get_bcopy"))
     }
 
     #[inline(always)]
-    fn get_zcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+    fn get_zcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Posted {
         let (end, address) = self.target(peer, from, len)?;
         let data = self.own(to, len)?;
         let ucx = &self.loaded.ucx;
@@ -221,7 +205,7 @@ impl OneSidedPort for UcpOneSided {
         operand: u64,
         compare: u64,
         slot: usize,
-    ) -> Result<Post, LinkError> {
+    ) -> Posted {
         let (end, to) = self.target(peer, offset, width.bytes())?;
         let ucx = &self.loaded.ucx;
         let datatype =
@@ -276,7 +260,7 @@ impl OneSidedPort for UcpOneSided {
     }
 
     #[inline(always)]
-    fn fence(&mut self) -> Result<Post, LinkError> {
+    fn fence(&mut self) -> Posted {
         // UCX's own emulations let a put overtake a get: what reads must have read.
         if !self.counted.is_empty() {
             self.worker.progress();

@@ -9,7 +9,7 @@ use crate::order::Order;
 use crate::pieces::Spans;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
-use wirespeed::transport::port::{LinkError, Post};
+use wirespeed::transport::port::{LinkError, Post, Posted};
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
 
@@ -175,7 +175,7 @@ impl Sends {
         &self,
         operation: &'static str,
         post: impl FnOnce(&mut Room, &mut sys::ucp_request_param_t) -> Result<sys::ucs_status_ptr_t, LinkError>,
-    ) -> Result<Post, LinkError> {
+    ) -> Posted {
         let Some(number) = self.order.next() else {
             return Ok(Post::Busy);
         };

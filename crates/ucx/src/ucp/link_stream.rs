@@ -15,7 +15,7 @@ use wirespeed::sync::SharedBytes;
 use wirespeed::transport::adapt::FixedQueue;
 use wirespeed::transport::port::{Facts, LinkError, Request, TaggedPort};
 use wirespeed::transport::waiter::Waiter;
-use wirespeed::transport::{Connect, ConnectError, TaggedRunner};
+use wirespeed::transport::{Connect, ConnectError, Ran, TaggedRunner};
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
 
@@ -62,7 +62,7 @@ pub fn open<R: TaggedRunner, const DATA: bool>(
     ctx: &Connect,
     options: &UcpOptions,
     runner: R,
-) -> Result<R::Output, ConnectError> {
+) -> Ran<R::Output> {
     if ctx.needs.message_bytes == 0 {
         return Err(ConnectError::Other(
             "a stream has no messages of 0 bytes: use a size of 1 or more".to_owned(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
 use wirespeed::transport::port::{Facts, LinkError, Request, TaggedPort};
 use wirespeed::transport::waiter::Waiter;
-use wirespeed::transport::{Connect, ConnectError, TaggedRunner};
+use wirespeed::transport::{Connect, Ran, TaggedRunner};
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
 
@@ -26,11 +26,7 @@ struct Awaited {
 }
 
 /// Connect and run.
-pub fn open<R: TaggedRunner>(
-    ctx: &Connect,
-    options: &UcpOptions,
-    runner: R,
-) -> Result<R::Output, ConnectError> {
+pub fn open<R: TaggedRunner>(ctx: &Connect, options: &UcpOptions, runner: R) -> Ran<R::Output> {
     let loaded = options.library()?;
     let context = Context::open(loaded, options, sys::UCP_FEATURE_TAG)?;
     let worker = || Worker::new(context.clone(), options, &ctx.cancel);

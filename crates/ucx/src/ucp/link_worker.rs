@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI8, Ordering};
 use wirespeed::host::boot_id;
 use wirespeed::transport::cancel::Cancel;
-use wirespeed::transport::port::{LinkError, Post};
+use wirespeed::transport::port::{LinkError, Post, Posted};
 use wirespeed::transport::{Connect, ConnectError};
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
@@ -373,7 +373,7 @@ pub fn failed(request: sys::ucs_status_ptr_t) -> Option<sys::ucs_status_t> {
 
 /// As [`wirespeed_ucx_sys::ops`]'s statuses: whether an operation was taken at all.
 #[inline(always)]
-pub fn refused(operation: &'static str, status: sys::ucs_status_t) -> Result<Post, LinkError> {
+pub fn refused(operation: &'static str, status: sys::ucs_status_t) -> Posted {
     match status {
         sys::UCS_ERR_NO_RESOURCE => Ok(Post::Busy),
         status => Err(crate::link_status::cold_error(operation, status)),

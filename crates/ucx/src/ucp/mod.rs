@@ -21,7 +21,7 @@ use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::Facts;
 use wirespeed::transport::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
-    SizeLimit, Support, Tagged, TaggedRunner, Transport,
+    Ran, SizeLimit, Support, Tagged, TaggedRunner, Transport,
 };
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 use wirespeed_ucx_sys::{Loaded, ucs_thread_mode_t};
@@ -247,21 +247,13 @@ impl Transport for Ucp {
 }
 
 impl Messages for Ucp {
-    fn open<R: MessageRunner>(
-        ctx: &Connect,
-        options: &UcpOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(ctx: &Connect, options: &UcpOptions, runner: R) -> Ran<R::Output> {
         link_messages::open(ctx, options, runner)
     }
 }
 
 impl Tagged for Ucp {
-    fn open<R: TaggedRunner>(
-        ctx: &Connect,
-        options: &UcpOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: TaggedRunner>(ctx: &Connect, options: &UcpOptions, runner: R) -> Ran<R::Output> {
         let is_pair = !ctx.case.test.is_posted();
         // With several tags under way a receive of any tag would take another one's message.
         let refused = |what: &str| {
@@ -286,11 +278,7 @@ impl Tagged for Ucp {
 }
 
 impl OneSided for Ucp {
-    fn open<R: OneSidedRunner>(
-        ctx: &Connect,
-        options: &UcpOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: OneSidedRunner>(ctx: &Connect, options: &UcpOptions, runner: R) -> Ran<R::Output> {
         link_one_sided::open(ctx, options, runner)
     }
 }

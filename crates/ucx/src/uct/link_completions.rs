@@ -6,7 +6,7 @@ use crate::link_status::cold_error;
 use crate::order::Order;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
-use wirespeed::transport::port::{LinkError, Post};
+use wirespeed::transport::port::{LinkError, Post, Posted};
 use wirespeed_ucx_sys as sys;
 
 /// One operation under way.
@@ -75,7 +75,7 @@ impl Completions {
         &self,
         operation: &'static str,
         post: impl FnOnce(*mut Pending, *mut sys::uct_completion_t) -> sys::ucs_status_t,
-    ) -> Result<Post, LinkError> {
+    ) -> Posted {
         let Some(number) = self.order.next() else {
             return Ok(Post::Busy);
         };

@@ -17,9 +17,9 @@ use crate::pieces::{Apart, Iov, Spans};
 use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
-use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use wirespeed::transport::waiter::Waiter;
-use wirespeed::transport::{Connect, ConnectError, MessageRunner};
+use wirespeed::transport::{Connect, ConnectError, MessageRunner, Ran};
 use wirespeed_schema::test::Layout;
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::ops;
@@ -66,7 +66,7 @@ pub fn open<R: MessageRunner>(
     options: &UctOptions,
     chosen: &Chosen,
     runner: R,
-) -> Result<R::Output, ConnectError> {
+) -> Ran<R::Output> {
     if !chosen.caps.has_messages() {
         let what = chosen.what();
         return Err(ConnectError::Other(format!(
@@ -228,7 +228,7 @@ impl UctMessages {
     /// Where short messages do not go, an empty one (an acknowledgement) goes packed.
     #[cold]
     #[inline(never)]
-    fn send_empty(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_empty(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         if !payload.is_empty() {
             return Err(LinkError::Unsupported("a short message of this size"));
         }
@@ -252,7 +252,7 @@ impl MessagePort for UctMessages {
     const PLACE: usize = HEADER_BYTES;
 
     #[inline(always)]
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         // The call's own header is the engine's; a longer one goes packed.
         if payload.len() + HEADER_BYTES > self.short_max || self.header.len() > HEADER_BYTES {
             return self.send_empty(peer, header, payload);
@@ -275,7 +275,7 @@ impl MessagePort for UctMessages {
     }
 
     #[inline(always)]
-    fn send_shortiov(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_shortiov(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         if payload.len() + self.header.len() > self.short_max {
             return self.send_empty(peer, header, payload);
         }
@@ -301,13 +301,7 @@ impl MessagePort for UctMessages {
     }
 
     #[inline(always)]
-    fn send_bcopy(
-        &mut self,
-        peer: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         #[inline(always)]
         fn packer<P: FnOnce(&mut [u8])>(_: &Packing<P>) -> sys::uct_pack_callback_t {
             Some(pack_message::<P>)
@@ -337,7 +331,7 @@ impl MessagePort for UctMessages {
     }
 
     #[inline(always)]
-    fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
+    fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Posted {
         let (header, header_bytes) = (self.whole_header(header), self.header.len());
         let Some(buffer) = &self.buffer else {
             return Err(LinkError::Unsupported("zcopy on this port"));
@@ -388,11 +382,7 @@ impl MessagePort for UctMessages {
     }
 
     #[inline(always)]
-    fn hearing<H: OnMessage>(
-        &mut self,
-        on: &mut H,
-        send: impl FnOnce(&mut Self) -> Result<Post, LinkError>,
-    ) -> Result<Post, LinkError> {
+    fn hearing<H: OnMessage>(&mut self, on: &mut H, send: impl FnOnce(&mut Self) -> Posted) -> Posted {
         if self.loopback {
             self.listen::<H>()?;
             // SAFETY: closed below; `send` has the port alone.

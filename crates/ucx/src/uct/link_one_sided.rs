@@ -17,9 +17,9 @@ use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use wirespeed::sync::{SharedBytes, copy};
-use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Width};
+use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width};
 use wirespeed::transport::waiter::Waiter;
-use wirespeed::transport::{Connect, ConnectError, OneSidedRunner};
+use wirespeed::transport::{Connect, ConnectError, OneSidedRunner, Ran};
 use wirespeed_schema::test::Layout;
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::ops;
@@ -37,7 +37,7 @@ pub fn open<R: OneSidedRunner>(
     options: &UctOptions,
     chosen: &Chosen,
     runner: R,
-) -> Result<R::Output, ConnectError> {
+) -> Ran<R::Output> {
     let needs = &ctx.needs;
     let wanted = needs.region_bytes as u64 + needs.buffer_bytes as u64;
     if wanted > wirespeed::host::available_bytes() {
@@ -160,7 +160,7 @@ impl UctOneSided {
 
     /// One short put, as it is.
     #[inline(always)]
-    fn put_inline(&self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError> {
+    fn put_inline(&self, peer: usize, to: usize, data: &[u8]) -> Posted {
         let (end, address) = self.target(peer, to, data.len())?;
         // SAFETY: a live endpoint of this thread; the data are read within the call; the target is in bounds.
         let status = unsafe {
@@ -177,7 +177,7 @@ impl UctOneSided {
 
     /// All but the last byte, then the last.
     #[inline(never)]
-    fn put_inline_whole(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError> {
+    fn put_inline_whole(&mut self, peer: usize, to: usize, data: &[u8]) -> Posted {
         let before = data.len() - 1;
         if self.put_inline(peer, to, &data[..before])? == Post::Busy || self.fence()? == Post::Busy {
             return Ok(Post::Busy);
@@ -188,7 +188,7 @@ impl UctOneSided {
     /// A control word on a device without short puts.
     #[cold]
     #[inline(never)]
-    fn put_control(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError> {
+    fn put_control(&mut self, peer: usize, to: usize, data: &[u8]) -> Posted {
         if data.len() > CONTROL_PUT_MAX {
             return Err(LinkError::Unsupported("a short put of this size"));
         }
@@ -217,14 +217,7 @@ impl UctOneSided {
     }
 
     #[inline(always)]
-    fn put_memory(
-        &self,
-        list: &Completions,
-        peer: usize,
-        to: usize,
-        from: usize,
-        len: usize,
-    ) -> Result<Post, LinkError> {
+    fn put_memory(&self, list: &Completions, peer: usize, to: usize, from: usize, len: usize) -> Posted {
         let (end, address) = self.target(peer, to, len)?;
         let mut pieces = List::new();
         pieces.cut(self.own(from, len)?, len, self.local_handle, &self.spans);
@@ -239,7 +232,7 @@ impl OneSidedPort for UctOneSided {
     const ZCOPY: bool = true;
 
     #[inline(always)]
-    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError> {
+    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Posted {
         if data.len() > self.put_short_max {
             return self.put_control(peer, to, data);
         }
@@ -250,13 +243,7 @@ impl OneSidedPort for UctOneSided {
     }
 
     #[inline(always)]
-    fn put_bcopy(
-        &mut self,
-        peer: usize,
-        to: usize,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn put_bcopy(&mut self, peer: usize, to: usize, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         #[inline(always)]
         fn packer<P: FnOnce(&mut [u8])>(_: &Packing<P>) -> sys::uct_pack_callback_t {
             Some(pack_put::<P>)
@@ -286,7 +273,7 @@ impl OneSidedPort for UctOneSided {
     }
 
     #[inline(always)]
-    fn put_zcopy(&mut self, peer: usize, to: usize, from: usize, len: usize) -> Result<Post, LinkError> {
+    fn put_zcopy(&mut self, peer: usize, to: usize, from: usize, len: usize) -> Posted {
         if self.whole && len > 1 {
             let before = len - 1;
             let rest = self.put_memory(&self.control, peer, to, from, before)?;
@@ -299,7 +286,7 @@ impl OneSidedPort for UctOneSided {
     }
 
     #[inline(always)]
-    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Posted {
         if len > self.get_bcopy_max {
             return Err(LinkError::Unsupported("a packed get of this size"));
         }
@@ -316,7 +303,7 @@ impl OneSidedPort for UctOneSided {
     }
 
     #[inline(always)]
-    fn get_zcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+    fn get_zcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Posted {
         let (end, address) = self.target(peer, from, len)?;
         let mut list = List::new();
         list.cut(self.own(to, len)?, len, self.local_handle, &self.spans);
@@ -336,7 +323,7 @@ impl OneSidedPort for UctOneSided {
         operand: u64,
         compare: u64,
         slot: usize,
-    ) -> Result<Post, LinkError> {
+    ) -> Posted {
         let (end, to) = self.target(peer, offset, width.bytes())?;
         let (ep, rkey) = (end.ep, end.rkey);
         if op == AtomicOp::Add {
@@ -388,7 +375,7 @@ impl OneSidedPort for UctOneSided {
     }
 
     #[inline(always)]
-    fn fence(&mut self) -> Result<Post, LinkError> {
+    fn fence(&mut self) -> Posted {
         for endpoint in &self.endpoints {
             // SAFETY: a live endpoint of this thread.
             let status = unsafe { ops::ep_fence(endpoint.ep, 0) };

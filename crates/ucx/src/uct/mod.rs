@@ -29,8 +29,8 @@ use std::sync::Arc;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::Facts;
 use wirespeed::transport::{
-    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner, Resource,
-    SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
+    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner, Ran,
+    Resource, SizeLimit, Support, Tagged, Transport, adapt,
 };
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 use wirespeed_ucx_sys::{
@@ -304,31 +304,15 @@ fn chosen(options: &UctOptions) -> Result<Chosen, ConnectError> {
 }
 
 impl Messages for Uct {
-    fn open<R: MessageRunner>(
-        ctx: &Connect,
-        options: &UctOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(ctx: &Connect, options: &UctOptions, runner: R) -> Ran<R::Output> {
         link_messages::open(ctx, options, &chosen(options)?, runner)
     }
 }
 
-impl Tagged for Uct {
-    fn open<R: TaggedRunner>(
-        ctx: &Connect,
-        options: &UctOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
-        adapt::tagged::open::<Self, R>(ctx, options, runner)
-    }
-}
+impl Tagged for Uct {}
 
 impl OneSided for Uct {
-    fn open<R: OneSidedRunner>(
-        ctx: &Connect,
-        options: &UctOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: OneSidedRunner>(ctx: &Connect, options: &UctOptions, runner: R) -> Ran<R::Output> {
         link_one_sided::open(ctx, options, &chosen(options)?, runner)
     }
 }

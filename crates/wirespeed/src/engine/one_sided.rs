@@ -41,7 +41,7 @@ pub fn one_sided<T: OneSided>(
         layout,
         report,
     };
-    let finished = T::open(&rank.connect(needs), &options, run)??;
+    let finished = <T as OneSided>::open(&rank.connect(needs), &options, run)??;
     Ok(rank.finish(finished))
 }
 

@@ -5,7 +5,7 @@ use super::payload::{self, Check};
 use super::placed::Placed;
 use super::region::Layout;
 use crate::sync::copy;
-use crate::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Width};
+use crate::transport::port::{AtomicOp, OneSidedPort, Posted, Width};
 use core::marker::PhantomData;
 
 /// One kind of one-sided operation. `number` counts all operations of the test, from 0.
@@ -16,7 +16,7 @@ pub trait Operation {
     /// True when completions are counted by the port (gets, zero-copy puts, fetching atomics).
     fn counted(&self) -> bool;
     /// Post operation `number`.
-    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError>;
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Posted;
     /// Whether what operation `number` fetched is right; called once it has completed.
     fn verify<P: OneSidedPort>(&mut self, port: &P, number: u64) -> bool {
         let _ = (port, number);
@@ -80,7 +80,7 @@ impl<C: Check> Operation for PutShort<C> {
     }
 
     #[inline(always)]
-    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Posted {
         renew(self.checks, number, self.data.bytes_mut());
         port.put_short(0, self.layout.slot(number), self.data.bytes())
     }
@@ -111,7 +111,7 @@ impl<C: Check> Operation for PutBcopy<C> {
     }
 
     #[inline(always)]
-    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Posted {
         renew(self.checks, number, self.data.bytes_mut());
         let data = self.data.bytes();
         port.put_bcopy(0, self.layout.slot(number), data.len(), |room| copy(data, room))
@@ -142,7 +142,7 @@ impl<C: Check> Operation for PutZcopy<C> {
     }
 
     #[inline(always)]
-    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Posted {
         let slot = self.layout.slot(number);
         if self.checks.on() {
             fill_marked(number, &mut self.data);
@@ -181,7 +181,7 @@ impl<C: Check, const ZCOPY: bool> Operation for Get<C, ZCOPY> {
     }
 
     #[inline(always)]
-    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Posted {
         let slot = self.layout.slot(number);
         if ZCOPY {
             port.get_zcopy(0, slot, slot, self.layout.size)
@@ -276,7 +276,7 @@ impl<C: Check, const OP: u8> Operation for Atomic<C, OP> {
 
     /// Every operation takes the word from `number` to `number + 1`, so each fetched value is known beforehand.
     #[inline(always)]
-    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Posted {
         let operand = if OP == ADD || OP == FADD { 1 } else { number + 1 };
         let slot = if self.slots == 1 {
             0
@@ -338,7 +338,7 @@ impl<C: Check> Operation for Any<C> {
     }
 
     #[inline(always)]
-    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Posted {
         chosen!(self, operation => operation.post(port, number))
     }
 

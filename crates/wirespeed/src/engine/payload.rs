@@ -7,7 +7,7 @@
 use super::header;
 use super::placed::Placed;
 use crate::sync::copy;
-use crate::transport::port::{LinkError, MessagePort, Post};
+use crate::transport::port::{LinkError, MessagePort, Post, Posted};
 use wirespeed_schema::test::Layout;
 
 /// Word `index` of the payload of message `number`: a mix with full avalanche (splitmix64, Steele et al. 2014).
@@ -119,7 +119,7 @@ pub trait Sender {
     type Checks: Check;
 
     /// Post the message of `header`.
-    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError>;
+    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Posted;
 }
 
 /// What every message carries, `place` bytes into a cache line.
@@ -147,7 +147,7 @@ impl<C: Check> Sender for Short<C> {
     type Checks = C;
 
     #[inline(always)]
-    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
+    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Posted {
         if C::DECIDES && self.checks.on() {
             refill(header::number(header), self.payload.bytes_mut());
         }
@@ -173,7 +173,7 @@ impl<C: Check> Sender for Shortiov<C> {
     type Checks = C;
 
     #[inline(always)]
-    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
+    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Posted {
         if C::DECIDES && self.checks.on() {
             refill(header::number(header), self.payload.bytes_mut());
         }
@@ -199,7 +199,7 @@ impl<C: Check> Sender for Bcopy<C> {
     type Checks = C;
 
     #[inline(always)]
-    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
+    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Posted {
         let (payload, checks) = (self.payload.bytes(), self.checks);
         port.send_bcopy(peer, header, payload.len(), |room| {
             if C::DECIDES && checks.on() {
@@ -240,7 +240,7 @@ impl<C: Check> Sender for Zcopy<C> {
     type Checks = C;
 
     #[inline(always)]
-    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
+    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Posted {
         let size = self.scratch.len();
         let mut offset = 0;
         if C::DECIDES && self.checks.on() {
@@ -292,7 +292,7 @@ impl Sender for Any {
     type Checks = Asked;
 
     #[inline(always)]
-    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
+    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Posted {
         match self {
             Any::Short(sender) => sender.post(port, peer, header),
             Any::Shortiov(sender) => sender.post(port, peer, header),
@@ -318,21 +318,15 @@ mod tests {
     impl MessagePort for Peers {
         const ZCOPY: bool = true;
 
-        fn send_short(&mut self, _: usize, _: u64, _: &[u8]) -> Result<Post, LinkError> {
+        fn send_short(&mut self, _: usize, _: u64, _: &[u8]) -> Posted {
             Err(LinkError::Unsupported("short"))
         }
 
-        fn send_bcopy(
-            &mut self,
-            _: usize,
-            _: u64,
-            _: usize,
-            _: impl FnOnce(&mut [u8]),
-        ) -> Result<Post, LinkError> {
+        fn send_bcopy(&mut self, _: usize, _: u64, _: usize, _: impl FnOnce(&mut [u8])) -> Posted {
             Err(LinkError::Unsupported("bcopy"))
         }
 
-        fn send_zcopy(&mut self, _: usize, _: u64, _: usize, _: usize) -> Result<Post, LinkError> {
+        fn send_zcopy(&mut self, _: usize, _: u64, _: usize, _: usize) -> Posted {
             Ok(Post::Done)
         }
 

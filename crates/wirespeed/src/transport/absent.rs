@@ -2,7 +2,7 @@
 //!
 //! It must never be reached by a build with every feature.
 
-use super::port::{LinkError, MessagePort, OnMessage, Post};
+use super::port::{LinkError, MessagePort, OnMessage, Posted};
 use std::convert::Infallible;
 
 /// A port that there never is.
@@ -11,17 +11,11 @@ pub struct NoPort(Infallible);
 impl MessagePort for NoPort {
     const SLOW: bool = true;
 
-    fn send_short(&mut self, _: usize, _: u64, _: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, _: usize, _: u64, _: &[u8]) -> Posted {
         match self.0 {}
     }
 
-    fn send_bcopy(
-        &mut self,
-        _: usize,
-        _: u64,
-        _: usize,
-        _: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, _: usize, _: u64, _: usize, _: impl FnOnce(&mut [u8])) -> Posted {
         match self.0 {}
     }
 

@@ -11,6 +11,7 @@ pub mod adapt;
 pub mod bootstrap;
 mod bulk;
 pub mod cancel;
+mod capabilities;
 pub(crate) mod error;
 pub mod options;
 pub mod port;
@@ -36,6 +37,7 @@ macro_rules! folders {
 crate::transports!(folders);
 
 pub use bulk::{Bulk, Carried, NO_MESSAGES};
+pub use capabilities::{OneSided, Tagged};
 pub use error::ConnectError;
 pub(crate) use memory::memory_obstacle;
 pub use room::Room;
@@ -374,7 +376,7 @@ impl<'a> Connect<'a> {
 ///
 /// ```
 /// use wirespeed::transport::{Availability, NO_SHORTIOV, SizeLimit, Support, Transport};
-/// use wirespeed::transport::{Connect, ConnectError, Limits, MessageRunner, Messages, null::Null};
+/// use wirespeed::transport::{Connect, Limits, MessageRunner, Messages, Ran, null::Null};
 /// use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 /// use wirespeed::transport::registry::Entry;
 /// use wirespeed::schema::case::{Case, GroupKind, RankSpec, Role, Stop, TransportOptions};
@@ -412,7 +414,7 @@ impl<'a> Connect<'a> {
 /// }
 ///
 /// impl Messages for Nowhere {
-///     fn open<R: MessageRunner>(ctx: &Connect, _: &u64, runner: R) -> Result<R::Output, ConnectError> {
+///     fn open<R: MessageRunner>(ctx: &Connect, _: &u64, runner: R) -> Ran<R::Output> {
 ///         Null::open(ctx, &(), runner)
 ///     }
 /// }
@@ -511,6 +513,9 @@ impl Resource {
     }
 }
 
+/// What comes of opening a port: what the runner made of it, or why there was none.
+pub type Ran<T> = Result<T, ConnectError>;
+
 /// Runs on a message port of any type; implemented by the engine.
 pub trait MessageRunner {
     /// What comes back.
@@ -538,31 +543,7 @@ pub trait TaggedRunner {
 /// A transport with active messages.
 pub trait Messages: Transport {
     /// Connect to all peers and run. Options choose the port's type here, once.
-    fn open<R: MessageRunner>(
-        ctx: &Connect,
-        options: &Self::Options,
-        runner: R,
-    ) -> Result<R::Output, ConnectError>;
-}
-
-/// A transport with put, get and atomics.
-pub trait OneSided: Transport {
-    /// Connect to all peers and run.
-    fn open<R: OneSidedRunner>(
-        ctx: &Connect,
-        options: &Self::Options,
-        runner: R,
-    ) -> Result<R::Output, ConnectError>;
-}
-
-/// A transport with matched sends and receives.
-pub trait Tagged: Transport {
-    /// Connect to all peers and run.
-    fn open<R: TaggedRunner>(
-        ctx: &Connect,
-        options: &Self::Options,
-        runner: R,
-    ) -> Result<R::Output, ConnectError>;
+    fn open<R: MessageRunner>(ctx: &Connect, options: &Self::Options, runner: R) -> Ran<R::Output>;
 }
 
 /// What ranks that exchange messages say of wholes.

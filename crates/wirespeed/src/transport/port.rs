@@ -30,6 +30,9 @@ pub enum Post {
     Busy,
 }
 
+/// What comes of posting an operation.
+pub type Posted = Result<Post, LinkError>;
+
 /// Why a port can no longer be used. Small and `Copy`: it is returned from hot loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -163,28 +166,22 @@ pub trait MessagePort {
     const PLACE: usize = 0;
 
     /// Send with the payload inlined by the call.
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError>;
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted;
 
     /// Send `len` bytes that `pack` writes straight into the transport's storage. `pack` is not called on `Busy`.
-    fn send_bcopy(
-        &mut self,
-        peer: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError>;
+    fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted;
 
     /// Send `len` bytes of [`MessagePort::buffer`] from `offset` without a copy by the CPU in user space. They must not
     /// change until counted by [`MessagePort::zcopy_completed`].
     #[inline(always)]
-    fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
+    fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Posted {
         let _ = (peer, header, offset, len);
         Err(LinkError::Unsupported("zcopy"))
     }
 
     /// As `send_short`, gathering the payload from the pieces into which the transport's options cut it.
     #[inline(always)]
-    fn send_shortiov(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_shortiov(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         let _ = (peer, header, payload);
         Err(LinkError::Unsupported("shortiov"))
     }
@@ -204,11 +201,7 @@ pub trait MessagePort {
     /// Call `send`, which sends one message, with `on` for what arrives within it: to a rank that is its own peer, some
     /// media deliver while they send. What does so outside of this is kept, by a copy, until the next `poll`.
     #[inline(always)]
-    fn hearing<H: OnMessage>(
-        &mut self,
-        on: &mut H,
-        send: impl FnOnce(&mut Self) -> Result<Post, LinkError>,
-    ) -> Result<Post, LinkError> {
+    fn hearing<H: OnMessage>(&mut self, on: &mut H, send: impl FnOnce(&mut Self) -> Posted) -> Posted {
         let _ = on;
         send(self)
     }
@@ -346,31 +339,25 @@ pub trait OneSidedPort {
     const SLOW: bool = false;
 
     /// Put `data`, inlined by the call. Up to 8 bytes work on every port: the engine's control words need it.
-    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError>;
+    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Posted;
 
     /// Put `len` bytes that `pack` writes into the transport's storage (or the target itself).
-    fn put_bcopy(
-        &mut self,
-        peer: usize,
-        to: usize,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError>;
+    fn put_bcopy(&mut self, peer: usize, to: usize, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted;
 
     /// Put `len` bytes of the local memory from `from`; counted by [`OneSidedPort::completed`] when `from` may change.
     #[inline(always)]
-    fn put_zcopy(&mut self, peer: usize, to: usize, from: usize, len: usize) -> Result<Post, LinkError> {
+    fn put_zcopy(&mut self, peer: usize, to: usize, from: usize, len: usize) -> Posted {
         let _ = (peer, to, from, len);
         Err(LinkError::Unsupported("put_zcopy"))
     }
 
     /// Fetch `len` bytes of the peer's region from `from` into local memory at `to` through the transport's storage.
     /// Counted by [`OneSidedPort::completed`] when they are there.
-    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError>;
+    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Posted;
 
     /// As `get_bcopy`, straight into local memory.
     #[inline(always)]
-    fn get_zcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+    fn get_zcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Posted {
         let _ = (peer, from, to, len);
         Err(LinkError::Unsupported("get_zcopy"))
     }
@@ -387,7 +374,7 @@ pub trait OneSidedPort {
         operand: u64,
         compare: u64,
         slot: usize,
-    ) -> Result<Post, LinkError>;
+    ) -> Posted;
 
     /// Value fetched into `slot` by an atomic that has completed.
     fn fetched(&self, slot: usize) -> u64;
@@ -397,7 +384,7 @@ pub trait OneSidedPort {
     fn completed(&self) -> u64;
 
     /// Operations after the fence take effect at each peer after those before it.
-    fn fence(&mut self) -> Result<Post, LinkError>;
+    fn fence(&mut self) -> Posted;
 
     /// Whether every operation so far has taken effect at its peer.
     fn flush(&mut self) -> Result<bool, LinkError>;

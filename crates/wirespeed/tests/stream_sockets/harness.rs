@@ -8,7 +8,7 @@ use std::time::Duration;
 use wirespeed::schema::case::{Case, IdlePolicy, RankSpec, Role, Stop};
 use wirespeed::schema::test::{Layout, PingPong, Test};
 use wirespeed::transport::cancel::CancelReason;
-use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use wirespeed::transport::{Connect, ConnectError, MessageRunner, Messages, Needs};
 use wirespeed::{Bootstrap, Cancel, ThreadBootstrap};
 
@@ -28,9 +28,9 @@ impl OnMessage for Received {
 
 /// Any message port, behind a pointer.
 pub trait AnyPort {
-    fn short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError>;
-    fn bcopy(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError>;
-    fn zcopy(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError>;
+    fn short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted;
+    fn bcopy(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted;
+    fn zcopy(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted;
     fn zcopy_done(&self) -> u64;
     fn poll_into(&mut self, received: &mut Received) -> Result<usize, LinkError>;
     fn wait_into(&mut self, received: &mut Received) -> Result<usize, LinkError>;
@@ -39,13 +39,13 @@ pub trait AnyPort {
 }
 
 impl<P: MessagePort> AnyPort for P {
-    fn short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         self.send_short(peer, header, payload)
     }
-    fn bcopy(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn bcopy(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         self.send_bcopy(peer, header, payload.len(), |to| to.copy_from_slice(payload))
     }
-    fn zcopy(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn zcopy(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         self.buffer().unwrap().write(0, payload);
         self.send_zcopy(peer, header, 0, payload.len())
     }

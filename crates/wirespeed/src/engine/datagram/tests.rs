@@ -7,7 +7,7 @@ use crate::engine::payload::{Asked, Short};
 use crate::engine::phases::drive;
 use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
 use crate::transport::cancel::CancelReason;
-use crate::transport::port::Post;
+use crate::transport::port::{Post, Posted};
 use crate::transport::waiter::Waiter;
 use parking_lot::Mutex;
 use std::collections::HashSet;
@@ -59,7 +59,7 @@ impl Faulty {
 impl MessagePort for Faulty {
     const LOSSY: bool = true;
 
-    fn send_short(&mut self, _: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, _: usize, header: u64, payload: &[u8]) -> Posted {
         let message = (header, payload.to_vec());
         let (drop, double, delay) = (self.percent(), self.percent(), self.percent());
         if drop < self.faults.dropped {
@@ -85,13 +85,7 @@ impl MessagePort for Faulty {
         Ok(Post::Done)
     }
 
-    fn send_bcopy(
-        &mut self,
-        _: usize,
-        _: u64,
-        _: usize,
-        _: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, _: usize, _: u64, _: usize, _: impl FnOnce(&mut [u8])) -> Posted {
         Err(LinkError::Unsupported("bcopy"))
     }
 

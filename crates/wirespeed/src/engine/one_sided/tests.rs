@@ -3,7 +3,7 @@
 use super::*;
 use crate::sync::SharedBytes;
 use crate::transport::bootstrap::ThreadBootstrap;
-use crate::transport::port::{AtomicOp, LinkError, Post};
+use crate::transport::port::{AtomicOp, LinkError, Post, Posted};
 use wirespeed_schema::case::{RankSpec, Stop};
 use wirespeed_schema::test::Atomic as AtomicTest;
 
@@ -14,7 +14,7 @@ struct Idler {
 }
 
 impl Idler {
-    fn count(&mut self) -> Result<Post, LinkError> {
+    fn count(&mut self) -> Posted {
         self.completed += 1;
         Ok(Post::Done)
     }
@@ -23,42 +23,27 @@ impl Idler {
 impl OneSidedPort for Idler {
     const ZCOPY: bool = true;
 
-    fn put_short(&mut self, _: usize, _: usize, _: &[u8]) -> Result<Post, LinkError> {
+    fn put_short(&mut self, _: usize, _: usize, _: &[u8]) -> Posted {
         Ok(Post::Done)
     }
 
-    fn put_bcopy(
-        &mut self,
-        _: usize,
-        _: usize,
-        _: usize,
-        _: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn put_bcopy(&mut self, _: usize, _: usize, _: usize, _: impl FnOnce(&mut [u8])) -> Posted {
         Ok(Post::Done)
     }
 
-    fn put_zcopy(&mut self, _: usize, _: usize, _: usize, _: usize) -> Result<Post, LinkError> {
+    fn put_zcopy(&mut self, _: usize, _: usize, _: usize, _: usize) -> Posted {
         self.count()
     }
 
-    fn get_bcopy(&mut self, _: usize, _: usize, _: usize, _: usize) -> Result<Post, LinkError> {
+    fn get_bcopy(&mut self, _: usize, _: usize, _: usize, _: usize) -> Posted {
         self.count()
     }
 
-    fn get_zcopy(&mut self, _: usize, _: usize, _: usize, _: usize) -> Result<Post, LinkError> {
+    fn get_zcopy(&mut self, _: usize, _: usize, _: usize, _: usize) -> Posted {
         self.count()
     }
 
-    fn atomic(
-        &mut self,
-        op: AtomicOp,
-        _: Width,
-        _: usize,
-        _: usize,
-        _: u64,
-        _: u64,
-        _: usize,
-    ) -> Result<Post, LinkError> {
+    fn atomic(&mut self, op: AtomicOp, _: Width, _: usize, _: usize, _: u64, _: u64, _: usize) -> Posted {
         match op {
             AtomicOp::Add => Ok(Post::Done),
             _ => self.count(),
@@ -73,7 +58,7 @@ impl OneSidedPort for Idler {
         self.completed
     }
 
-    fn fence(&mut self) -> Result<Post, LinkError> {
+    fn fence(&mut self) -> Posted {
         Ok(Post::Done)
     }
 

@@ -76,7 +76,7 @@ pub fn tagged<T: Tagged>(
         requests: requests as usize,
         report,
     };
-    let finished = T::open(&rank.connect(needs), &options, run)??;
+    let finished = <T as Tagged>::open(&rank.connect(needs), &options, run)??;
     Ok(rank.finish(finished))
 }
 

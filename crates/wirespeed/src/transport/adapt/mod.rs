@@ -1,7 +1,7 @@
 //! Capabilities made out of others: matched messages, and put, get and atomics, over any port of active messages.
 //!
-//! A transport offers them in a few lines and says so: `Support::Emulated(tagged::MEANS)`, and
-//! an `open` that calls [`tagged::open`]. No adapter may know which transport it runs over.
+//! A transport offers them in two lines and says so: `Support::Emulated(tagged::MEANS)`, and an implementation without an
+//! `open` of its own. No adapter may know which transport it runs over.
 
 mod fixed_queue;
 pub mod one_sided;

@@ -9,10 +9,10 @@
 use super::below;
 use super::served::{Awaited, Kind, Peer, Reply, Served};
 use crate::sync::{SharedBytes, put};
-use crate::transport::port::{AtomicOp, Facts, LinkError, MessagePort, OneSidedPort, Post, Width};
+use crate::transport::port::{AtomicOp, Facts, LinkError, MessagePort, OneSidedPort, Post, Posted, Width};
 use crate::transport::waiter::Waiter;
 use crate::transport::{
-    ByLayout, Connect, ConnectError, MessageRunner, Messages, NO_SHORTIOV, OneSidedRunner, SizeLimit,
+    ByLayout, Connect, ConnectError, MessageRunner, Messages, NO_SHORTIOV, OneSidedRunner, Ran, SizeLimit,
 };
 
 /// How the capability comes about, for [`Support::Emulated`](crate::transport::Support).
@@ -46,7 +46,7 @@ pub fn open<T: Messages, R: OneSidedRunner>(
     ctx: &Connect,
     options: &T::Options,
     runner: R,
-) -> Result<R::Output, ConnectError> {
+) -> Ran<R::Output> {
     let messages = below(ctx, ctx.needs.message_bytes.max(OPERAND_BYTES));
     T::open(&messages, options, Over { ctx, runner })?
 }
@@ -57,7 +57,7 @@ struct Over<'a, 'c, R> {
 }
 
 impl<R: OneSidedRunner> MessageRunner for Over<'_, '_, R> {
-    type Output = Result<R::Output, ConnectError>;
+    type Output = Ran<R::Output>;
 
     fn run<P: MessagePort>(self, port: P) -> Self::Output {
         Ok(self.runner.run(OneSidedOver::new(port, self.ctx)?))
@@ -174,13 +174,7 @@ impl<P: MessagePort> OneSidedOver<P> {
 
     /// Send a request whose reply is `awaited`, if one more may be outstanding.
     #[inline(always)]
-    fn request(
-        &mut self,
-        peer: usize,
-        header: u64,
-        payload: &[u8],
-        awaited: Awaited,
-    ) -> Result<Post, LinkError> {
+    fn request(&mut self, peer: usize, header: u64, payload: &[u8], awaited: Awaited) -> Posted {
         let queue = &mut self.served.peers[peer].awaited;
         if queue.is_full() {
             return Ok(Post::Busy);
@@ -196,7 +190,7 @@ impl<P: MessagePort> OneSidedOver<P> {
 impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
     const SLOW: bool = P::SLOW;
     #[inline(always)]
-    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError> {
+    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Posted {
         self.check_transfer(data.len())?;
         let header = Kind::Put.with_offset(to, Width::W4)?;
         let post = self.port.send_short(peer, header, data)?;
@@ -204,13 +198,7 @@ impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
     }
 
     #[inline(always)]
-    fn put_bcopy(
-        &mut self,
-        peer: usize,
-        to: usize,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn put_bcopy(&mut self, peer: usize, to: usize, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         self.check_transfer(len)?;
         let header = Kind::Put.with_offset(to, Width::W4)?;
         let post = self.port.send_bcopy(peer, header, len, pack)?;
@@ -218,12 +206,12 @@ impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
     }
 
     #[inline(always)]
-    fn put_zcopy(&mut self, _: usize, _: usize, _: usize, _: usize) -> Result<Post, LinkError> {
+    fn put_zcopy(&mut self, _: usize, _: usize, _: usize, _: usize) -> Posted {
         Err(LinkError::Unsupported(NO_ZCOPY))
     }
 
     #[inline(always)]
-    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Posted {
         self.check_transfer(len)?;
         if to > self.served.local.len() || len > self.served.local.len() - to {
             return Err(LinkError::Unsupported("a range outside of the local memory"));
@@ -242,7 +230,7 @@ impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
     }
 
     #[inline(always)]
-    fn get_zcopy(&mut self, _: usize, _: usize, _: usize, _: usize) -> Result<Post, LinkError> {
+    fn get_zcopy(&mut self, _: usize, _: usize, _: usize, _: usize) -> Posted {
         Err(LinkError::Unsupported(NO_ZCOPY))
     }
 
@@ -256,7 +244,7 @@ impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
         operand: u64,
         compare: u64,
         slot: usize,
-    ) -> Result<Post, LinkError> {
+    ) -> Posted {
         let header = Kind::of_atomic(op).with_offset(offset, width)?;
         let operand = operand.to_le_bytes();
         if op == AtomicOp::Add {
@@ -288,7 +276,7 @@ impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
     }
 
     #[inline(always)]
-    fn fence(&mut self) -> Result<Post, LinkError> {
+    fn fence(&mut self) -> Posted {
         if self.served.gets_awaited > 0 {
             Ok(Post::Busy)
         } else {

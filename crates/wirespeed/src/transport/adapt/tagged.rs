@@ -10,9 +10,9 @@ use super::below;
 use super::requests::{Queue, Range, Requests};
 use super::unexpected::{RECORD_BYTES, Unexpected};
 use crate::sync::SharedBytes;
-use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Request, TaggedPort};
+use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted, Request, TaggedPort};
 use crate::transport::waiter::Waiter;
-use crate::transport::{Connect, ConnectError, MessageRunner, Messages, Needs, TaggedRunner};
+use crate::transport::{Connect, ConnectError, MessageRunner, Messages, Needs, Ran, TaggedRunner};
 
 /// How the capability comes about, for [`Support::Emulated`](crate::transport::Support).
 pub const MEANS: &str = "matched over active messages";
@@ -21,11 +21,7 @@ const UNEXPECTED_BYTES_MIN: usize = 64 << 10;
 const UNEXPECTED_BYTES_MAX: usize = 16 << 20;
 
 /// Open the message port of `T` and run on tagged messages over it: the whole of `Tagged::open` of such a transport.
-pub fn open<T: Messages, R: TaggedRunner>(
-    ctx: &Connect,
-    options: &T::Options,
-    runner: R,
-) -> Result<R::Output, ConnectError> {
+pub fn open<T: Messages, R: TaggedRunner>(ctx: &Connect, options: &T::Options, runner: R) -> Ran<R::Output> {
     // A control message of the engine has 8 bytes.
     let messages = below(ctx, ctx.needs.message_bytes.max(8));
     T::open(&messages, options, Over { ctx, runner })?
@@ -37,7 +33,7 @@ struct Over<'a, 'c, R> {
 }
 
 impl<R: TaggedRunner> MessageRunner for Over<'_, '_, R> {
-    type Output = Result<R::Output, ConnectError>;
+    type Output = Ran<R::Output>;
 
     fn run<P: MessagePort>(self, port: P) -> Self::Output {
         Ok(self.runner.run(TaggedOver::new(port, self.ctx)?))
@@ -157,7 +153,7 @@ impl<P: MessagePort> TaggedOver<P> {
     }
 
     #[inline(always)]
-    fn try_send(&mut self, peer: usize, range: Range) -> Result<Post, LinkError> {
+    fn try_send(&mut self, peer: usize, range: Range) -> Posted {
         let buffer = &self.matching.buffer;
         self.port.send_bcopy(peer, range.tag, range.len, |room| {
             buffer.read(range.offset, room);

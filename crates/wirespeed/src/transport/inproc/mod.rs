@@ -9,8 +9,8 @@ mod link;
 use super::local::{self, LocalOptions, RING, SPIN, WAIT};
 use super::options::{OptionError, OptionReader, OptionSpec};
 use super::{
-    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner, Support,
-    Tagged, TaggedRunner, Transport, adapt,
+    Availability, Connect, Limits, MessageRunner, Messages, OneSided, OneSidedRunner, Ran, Support, Tagged,
+    Transport, adapt,
 };
 use link::Heap;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
@@ -42,31 +42,15 @@ impl Transport for Inproc {
 }
 
 impl Messages for Inproc {
-    fn open<R: MessageRunner>(
-        ctx: &Connect,
-        options: &LocalOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(ctx: &Connect, options: &LocalOptions, runner: R) -> Ran<R::Output> {
         local::open_messages(ctx, &Heap, options, runner)
     }
 }
 
-impl Tagged for Inproc {
-    fn open<R: TaggedRunner>(
-        ctx: &Connect,
-        options: &LocalOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
-        adapt::tagged::open::<Self, R>(ctx, options, runner)
-    }
-}
+impl Tagged for Inproc {}
 
 impl OneSided for Inproc {
-    fn open<R: OneSidedRunner>(
-        ctx: &Connect,
-        _: &LocalOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: OneSidedRunner>(ctx: &Connect, _: &LocalOptions, runner: R) -> Ran<R::Output> {
         local::open_one_sided(ctx, &Heap, runner)
     }
 }

@@ -6,9 +6,9 @@ use super::meet::{self, Medium};
 use super::options::LocalOptions;
 use crate::sync::Doorbell;
 use crate::sync::ring::{Consumer, Producer, RingError, RingMemory};
-use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, batch_max};
+use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted, batch_max};
 use crate::transport::waiter::Waiter;
-use crate::transport::{Connect, ConnectError, MessageRunner, Room};
+use crate::transport::{Connect, ConnectError, MessageRunner, Ran, Room};
 use std::sync::Arc;
 use std::time::Duration;
 use wirespeed_schema::case::IdlePolicy;
@@ -30,7 +30,7 @@ pub fn open_messages<M: Medium, R: MessageRunner>(
     medium: &M,
     options: &LocalOptions,
     runner: R,
-) -> Result<R::Output, ConnectError> {
+) -> Ran<R::Output> {
     if options.block.unwrap_or(ctx.room == Room::Loaded) {
         Ok(runner.run(connect::<M, true>(ctx, medium, options)?))
     } else {
@@ -163,20 +163,14 @@ impl<const BLOCK: bool> RingPort<BLOCK> {
 
 impl<const BLOCK: bool> MessagePort for RingPort<BLOCK> {
     #[inline(always)]
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         let peer = &mut self.peers[peer];
         let accepted = peer.to.send(header, payload)?;
         Ok(sent::<BLOCK>(peer, accepted))
     }
 
     #[inline(always)]
-    fn send_bcopy(
-        &mut self,
-        peer: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         let peer = &mut self.peers[peer];
         let accepted = peer.to.send_packed(header, len, pack)?;
         Ok(sent::<BLOCK>(peer, accepted))

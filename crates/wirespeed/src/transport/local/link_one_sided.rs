@@ -4,18 +4,14 @@
 
 use super::meet::{self, Medium};
 use crate::sync::SharedBytes;
-use crate::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Width};
+use crate::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width};
 use crate::transport::waiter::Waiter;
-use crate::transport::{Connect, ConnectError, OneSidedRunner};
+use crate::transport::{Connect, ConnectError, OneSidedRunner, Ran};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
 use core::sync::atomic::fence;
 
 /// Map all peers' regions and run on them.
-pub fn open_one_sided<M: Medium, R: OneSidedRunner>(
-    ctx: &Connect,
-    medium: &M,
-    runner: R,
-) -> Result<R::Output, ConnectError> {
+pub fn open_one_sided<M: Medium, R: OneSidedRunner>(ctx: &Connect, medium: &M, runner: R) -> Ran<R::Output> {
     let met = meet::meet(ctx, medium, 0, ctx.needs.region_bytes)?;
     let mut facts = met.facts;
     let buffer_bytes = ctx.needs.buffer_bytes;
@@ -75,19 +71,13 @@ fn put(region: &SharedBytes, to: usize, data: &[u8]) {
 
 impl OneSidedPort for RegionPort {
     #[inline(always)]
-    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError> {
+    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Posted {
         put(&self.regions[peer], to, data);
         Ok(Post::Done)
     }
 
     #[inline(always)]
-    fn put_bcopy(
-        &mut self,
-        peer: usize,
-        to: usize,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn put_bcopy(&mut self, peer: usize, to: usize, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         let staged = &mut self.staging[..len];
         pack(staged);
         put(&self.regions[peer], to, staged);
@@ -95,7 +85,7 @@ impl OneSidedPort for RegionPort {
     }
 
     #[inline(always)]
-    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Posted {
         self.local.copy_from(to, &self.regions[peer], from, len);
         self.completed += 1;
         Ok(Post::Done)
@@ -111,7 +101,7 @@ impl OneSidedPort for RegionPort {
         operand: u64,
         compare: u64,
         slot: usize,
-    ) -> Result<Post, LinkError> {
+    ) -> Posted {
         let region = &self.regions[peer];
         let before = match width {
             Width::W8 => {
@@ -161,7 +151,7 @@ impl OneSidedPort for RegionPort {
     }
 
     #[inline(always)]
-    fn fence(&mut self) -> Result<Post, LinkError> {
+    fn fence(&mut self) -> Posted {
         fence(SeqCst);
         Ok(Post::Done)
     }

@@ -7,7 +7,7 @@ use crate::transport::inproc::Inproc;
 use crate::transport::port::{AtomicOp, Facts, LinkError, MessagePort, OnMessage, OneSidedPort, Post, Width};
 use crate::transport::shm::Shm;
 use crate::transport::{
-    Connect, ConnectError, MessageRunner, Messages, Needs, OneSided, OneSidedRunner, Transport,
+    Connect, ConnectError, MessageRunner, Messages, Needs, OneSided, OneSidedRunner, Ran, Transport,
 };
 use std::time::{Duration, Instant};
 
@@ -168,11 +168,7 @@ fn a_cancel_ends_every_wait() {
 
 /// `T::open` is ambiguous where a transport has two capabilities.
 trait OpenMessages: Messages {
-    fn open_messages<R: MessageRunner>(
-        ctx: &Connect,
-        pairs: &[(&str, &str)],
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open_messages<R: MessageRunner>(ctx: &Connect, pairs: &[(&str, &str)], runner: R) -> Ran<R::Output> {
         <Self as Messages>::open(ctx, &options::<Self>(pairs), runner)
     }
 }

@@ -1,7 +1,7 @@
 //! The port that hands a message back to its sender.
 
 use crate::transport::cancel::Cancel;
-use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use crate::transport::port::{LinkError, MessagePort, OnMessage, Post, Posted};
 
 /// Holds one message at most: its header and its length. What arrives has that length, but is all zeros.
 pub struct NullPort {
@@ -23,7 +23,7 @@ impl NullPort {
 
 impl MessagePort for NullPort {
     #[inline(always)]
-    fn send_short(&mut self, _: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, _: usize, header: u64, payload: &[u8]) -> Posted {
         if self.pending.is_some() {
             return Ok(Post::Busy);
         }
@@ -32,13 +32,7 @@ impl MessagePort for NullPort {
     }
 
     #[inline(always)]
-    fn send_bcopy(
-        &mut self,
-        _: usize,
-        _: u64,
-        _: usize,
-        _: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, _: usize, _: u64, _: usize, _: impl FnOnce(&mut [u8])) -> Posted {
         Err(LinkError::Unsupported("bcopy on null"))
     }
 

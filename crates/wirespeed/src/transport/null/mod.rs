@@ -9,8 +9,8 @@ mod link;
 
 use super::options::{OptionError, OptionReader, OptionSpec};
 use super::{
-    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, SizeLimit,
-    Support, Transport,
+    Atomics, Availability, Connect, Limits, MessageRunner, Messages, NO_SHORTIOV, Ran, SizeLimit, Support,
+    Transport,
 };
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 use wirespeed_schema::test::Layout;
@@ -60,7 +60,7 @@ impl Transport for Null {
 }
 
 impl Messages for Null {
-    fn open<R: MessageRunner>(ctx: &Connect, _: &(), runner: R) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(ctx: &Connect, _: &(), runner: R) -> Ran<R::Output> {
         Ok(runner.run(NullPort::new(ctx.needs.message_bytes, ctx.cancel.clone())))
     }
 }

@@ -1,7 +1,7 @@
 //! One of two message ports, chosen when it is opened. Beside a cipher the choice costs nothing, and the engine's loops are
 //! compiled once for encrypted data of a transport instead of once for each way in which it can wait.
 
-use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Posted};
 
 /// One of two ports.
 pub enum Either<A, B> {
@@ -25,18 +25,12 @@ impl<A: MessagePort, B: MessagePort> MessagePort for Either<A, B> {
     const LOSSY: bool = A::LOSSY || B::LOSSY;
 
     #[inline(always)]
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         chosen!(self, port => port.send_short(peer, header, payload))
     }
 
     #[inline(always)]
-    fn send_bcopy(
-        &mut self,
-        peer: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         chosen!(self, port => port.send_bcopy(peer, header, len, pack))
     }
 

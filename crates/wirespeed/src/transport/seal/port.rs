@@ -7,7 +7,7 @@
 use super::cipher::Pair;
 use super::{Cipher, FACT, OVERHEAD_BYTES, agree, sealed_bytes};
 use crate::sync::copy;
-use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use crate::transport::{Connect, ConnectError};
 
 /// Keys of one measurement, one pair for each peer by slot: made anew whenever a port is opened.
@@ -124,18 +124,12 @@ impl<P: MessagePort> MessagePort for Sealed<P> {
     const LOSSY: bool = P::LOSSY;
 
     #[inline(always)]
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         self.send_bcopy(peer, header, payload.len(), |room| copy(payload, room))
     }
 
     #[inline(always)]
-    fn send_bcopy(
-        &mut self,
-        peer: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         let sealer = &mut self.pairs[peer].out;
         let number = sealer.number();
         // Without room nothing is sealed, and the number stays unused.
@@ -188,17 +182,11 @@ mod tests {
     impl<const LOSSY: bool> MessagePort for Wire<LOSSY> {
         const LOSSY: bool = LOSSY;
 
-        fn send_short(&mut self, _: usize, _: u64, _: &[u8]) -> Result<Post, LinkError> {
+        fn send_short(&mut self, _: usize, _: u64, _: &[u8]) -> Posted {
             Err(LinkError::Unsupported("plain bytes were handed down"))
         }
 
-        fn send_bcopy(
-            &mut self,
-            _: usize,
-            header: u64,
-            len: usize,
-            pack: impl FnOnce(&mut [u8]),
-        ) -> Result<Post, LinkError> {
+        fn send_bcopy(&mut self, _: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
             if self.busy > 0 {
                 self.busy -= 1;
                 return Ok(Post::Busy);

@@ -10,8 +10,8 @@ mod link;
 use super::local::{self, LocalOptions, RING, SPIN, WAIT};
 use super::options::{OptionError, OptionReader, OptionSpec};
 use super::{
-    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner, Support,
-    Tagged, TaggedRunner, Transport, adapt,
+    Availability, Connect, Limits, MessageRunner, Messages, OneSided, OneSidedRunner, Ran, Support, Tagged,
+    Transport, adapt,
 };
 use crate::sync::mapping;
 use link::SharedFile;
@@ -67,32 +67,16 @@ impl Transport for Shm {
 }
 
 impl Messages for Shm {
-    fn open<R: MessageRunner>(
-        ctx: &Connect,
-        options: &ShmOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(ctx: &Connect, options: &ShmOptions, runner: R) -> Ran<R::Output> {
         let medium = SharedFile::new(options.huge);
         local::open_messages(ctx, &medium, &options.local, runner)
     }
 }
 
-impl Tagged for Shm {
-    fn open<R: TaggedRunner>(
-        ctx: &Connect,
-        options: &ShmOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
-        adapt::tagged::open::<Self, R>(ctx, options, runner)
-    }
-}
+impl Tagged for Shm {}
 
 impl OneSided for Shm {
-    fn open<R: OneSidedRunner>(
-        ctx: &Connect,
-        options: &ShmOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: OneSidedRunner>(ctx: &Connect, options: &ShmOptions, runner: R) -> Ran<R::Output> {
         let medium = SharedFile::new(options.huge);
         local::open_one_sided(ctx, &medium, runner)
     }

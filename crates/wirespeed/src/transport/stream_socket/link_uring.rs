@@ -9,7 +9,7 @@ use super::outbox::Outbox;
 use super::setup::{Describe, Link, Setup};
 use crate::sync::copy;
 use crate::transport::ConnectError;
-use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use crate::transport::waiter::Waiter;
 use io_uring::squeue::Flags;
 use io_uring::types::{Fd, SubmitArgs, Timespec};
@@ -336,18 +336,12 @@ fn cold_not_entered(error: io::Error) -> Result<(), LinkError> {
 impl MessagePort for UringPort {
     const SLOW: bool = true;
     #[inline(always)]
-    fn send_short(&mut self, slot: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, slot: usize, header: u64, payload: &[u8]) -> Posted {
         self.send_bcopy(slot, header, payload.len(), |room| copy(payload, room))
     }
 
     #[inline(always)]
-    fn send_bcopy(
-        &mut self,
-        slot: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, slot: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         if len > self.message_bytes_max {
             return Err(LinkError::Unsupported(
                 "a message longer than the port was opened for",

@@ -25,7 +25,7 @@ pub use options::{COMMON_OPTIONS, StreamOptions, Wait};
 pub use setup::{Describe, Link, Setup};
 
 use super::seal::{self, Either, Keys};
-use super::{ByLayout, Connect, ConnectError, MessageRunner, NO_SHORTIOV, SizeLimit};
+use super::{ByLayout, Connect, MessageRunner, NO_SHORTIOV, Ran, SizeLimit};
 #[cfg(not(feature = "uring"))]
 use no_uring as link_uring;
 use port::StreamPort;
@@ -44,7 +44,7 @@ pub fn run<R: MessageRunner>(
     links: Vec<Link>,
     describe: Describe,
     runner: R,
-) -> Result<R::Output, ConnectError> {
+) -> Ran<R::Output> {
     let zerocopy = ctx.case.test.layout() == Some(Layout::Zcopy);
     let keys = match options.cipher {
         Some(cipher) => Some(Keys::agree(ctx, cipher)?),

@@ -12,7 +12,7 @@ use super::setup::{Describe, Link, Setup};
 use super::zerocopy::ZeroCopy;
 use crate::sync::{SharedBytes, copy};
 use crate::transport::ConnectError;
-use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use crate::transport::waiter::Waiter;
 use std::os::fd::BorrowedFd;
 
@@ -79,7 +79,7 @@ impl Peer {
     }
 
     #[inline(always)]
-    fn push_when_due(&mut self) -> Result<Post, LinkError> {
+    fn push_when_due(&mut self) -> Posted {
         if self.out.is_due() {
             self.push()?;
         }
@@ -310,7 +310,7 @@ impl MessagePort for StreamPort {
     const ZCOPY: bool = true;
 
     #[inline(always)]
-    fn send_short(&mut self, slot: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, slot: usize, header: u64, payload: &[u8]) -> Posted {
         self.check_len(payload.len())?;
         let peer = &mut self.peers[slot];
         if !peer.can_send() {
@@ -329,13 +329,7 @@ impl MessagePort for StreamPort {
     }
 
     #[inline(always)]
-    fn send_bcopy(
-        &mut self,
-        slot: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, slot: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         self.check_len(len)?;
         let peer = &mut self.peers[slot];
         if !peer.can_send() {
@@ -346,7 +340,7 @@ impl MessagePort for StreamPort {
     }
 
     #[inline(always)]
-    fn send_zcopy(&mut self, slot: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
+    fn send_zcopy(&mut self, slot: usize, header: u64, offset: usize, len: usize) -> Posted {
         self.check_len(len)?;
         let peer = &mut self.peers[slot];
         let (Some(zero), Some(buffer)) = (peer.zero.as_mut(), self.buffer.as_ref()) else {

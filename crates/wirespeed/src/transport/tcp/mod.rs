@@ -11,8 +11,8 @@ use super::options::{OptionError, OptionReader, OptionSpec};
 use super::seal;
 use super::stream_socket::{self, Family, Link, Listening};
 use super::{
-    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
-    SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
+    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, Ran, SizeLimit,
+    Support, Tagged, Transport, adapt,
 };
 use options::TcpOptions;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
@@ -63,11 +63,7 @@ impl Transport for Tcp {
 }
 
 impl Messages for Tcp {
-    fn open<R: MessageRunner>(
-        ctx: &Connect,
-        options: &TcpOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(ctx: &Connect, options: &TcpOptions, runner: R) -> Ran<R::Output> {
         let family = Internet {
             options,
             address: ctx.bootstrap.bind_address(),
@@ -80,25 +76,9 @@ impl Messages for Tcp {
     }
 }
 
-impl Tagged for Tcp {
-    fn open<R: TaggedRunner>(
-        ctx: &Connect,
-        options: &TcpOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
-        adapt::tagged::open::<Self, R>(ctx, options, runner)
-    }
-}
+impl Tagged for Tcp {}
 
-impl OneSided for Tcp {
-    fn open<R: OneSidedRunner>(
-        ctx: &Connect,
-        options: &TcpOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
-        adapt::one_sided::open::<Self, R>(ctx, options, runner)
-    }
-}
+impl OneSided for Tcp {}
 
 /// Internet addresses.
 struct Internet<'a> {

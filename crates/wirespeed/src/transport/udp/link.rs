@@ -6,7 +6,7 @@
 use super::connect::Ends;
 use super::wire::{HEADER_BYTES, Head, Kind, PAYLOAD_BYTES_MAX};
 use crate::sync::put;
-use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use crate::transport::waiter::Waiter;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags};
@@ -143,7 +143,7 @@ impl UdpPort {
     }
 
     #[inline(always)]
-    fn send(ends: &Ends, peer: usize, parts: &[IoSlice]) -> Result<Post, LinkError> {
+    fn send(ends: &Ends, peer: usize, parts: &[IoSlice]) -> Posted {
         let mut control = SendAncillaryBuffer::default();
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         let sent = if ends.is_connected() {
@@ -174,7 +174,7 @@ impl MessagePort for UdpPort {
     const LOSSY: bool = true;
 
     #[inline(always)]
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         if payload.len() > PAYLOAD_BYTES_MAX {
             return Err(LinkError::Unsupported("a message larger than a datagram"));
         }
@@ -186,13 +186,7 @@ impl MessagePort for UdpPort {
     }
 
     #[inline(always)]
-    fn send_bcopy(
-        &mut self,
-        peer: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         if !self.flush()? {
             return Ok(Post::Busy);
         }

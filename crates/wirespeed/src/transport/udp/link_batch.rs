@@ -7,7 +7,7 @@ use super::link::datagram_bytes;
 use super::wire::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
 use crate::sync::{copy, put};
 use crate::transport::link_errno::last_errno;
-use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use crate::transport::waiter::Waiter;
 use rustix::io::Errno;
 use socket2::{SockAddr, SockAddrStorage};
@@ -94,13 +94,7 @@ impl BatchPort {
     }
 
     #[inline(always)]
-    fn queue(
-        &mut self,
-        peer: usize,
-        value: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn queue(&mut self, peer: usize, value: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         if len > PAYLOAD_BYTES_MAX || HEADER_BYTES + len > self.outgoing.stride {
             return Err(LinkError::Unsupported("a message larger than the case's"));
         }
@@ -225,18 +219,12 @@ impl MessagePort for BatchPort {
     const LOSSY: bool = true;
 
     #[inline(always)]
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
         self.queue(peer, header, payload.len(), |room| copy(payload, room))
     }
 
     #[inline(always)]
-    fn send_bcopy(
-        &mut self,
-        peer: usize,
-        header: u64,
-        len: usize,
-        pack: impl FnOnce(&mut [u8]),
-    ) -> Result<Post, LinkError> {
+    fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         self.queue(peer, header, len, pack)
     }
 

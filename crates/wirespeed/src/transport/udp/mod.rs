@@ -19,8 +19,8 @@ mod tests;
 use super::options::{OptionError, OptionSpec};
 use super::seal::{self, Either, Keys};
 use super::{
-    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, SizeLimit,
-    Support, Transport,
+    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, Ran,
+    SizeLimit, Support, Transport,
 };
 use connect::Ends;
 use link::UdpPort;
@@ -73,11 +73,7 @@ impl Transport for Udp {
 }
 
 impl Messages for Udp {
-    fn open<R: MessageRunner>(
-        ctx: &Connect,
-        options: &UdpOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(ctx: &Connect, options: &UdpOptions, runner: R) -> Ran<R::Output> {
         if let Some(cipher) = options.cipher {
             let keys = Keys::agree(ctx, cipher)?;
             let port = match opened(&seal::below(ctx), options)? {

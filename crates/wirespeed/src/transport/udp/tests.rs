@@ -3,7 +3,7 @@
 use super::*;
 use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
 use crate::transport::cancel::{Cancel, CancelReason};
-use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use crate::transport::port::{LinkError, MessagePort, OnMessage, Post, Posted};
 use crate::transport::{MessageRunner, Needs, fixtures};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -102,7 +102,7 @@ fn take<P: MessagePort>(port: &mut P, messages: usize) -> Inbox {
     inbox
 }
 
-fn push<P: MessagePort>(port: &mut P, mut send: impl FnMut(&mut P) -> Result<Post, LinkError>) {
+fn push<P: MessagePort>(port: &mut P, mut send: impl FnMut(&mut P) -> Posted) {
     let deadline = Instant::now() + PATIENCE;
     while send(port).unwrap() == Post::Busy {
         assert!(Instant::now() < deadline);

@@ -9,8 +9,8 @@ use super::options::{OptionError, OptionReader, OptionSpec};
 use super::seal;
 use super::stream_socket::{self, COMMON_OPTIONS, Family, Link, Listening, StreamOptions};
 use super::{
-    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
-    SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
+    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, Ran, SizeLimit,
+    Support, Tagged, Transport, adapt,
 };
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -63,11 +63,7 @@ impl Transport for Unix {
 }
 
 impl Messages for Unix {
-    fn open<R: MessageRunner>(
-        ctx: &Connect,
-        options: &StreamOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(ctx: &Connect, options: &StreamOptions, runner: R) -> Ran<R::Output> {
         let links = stream_socket::meet(ctx, &Abstract { options })?;
         let options_read = options.clone();
         let room = ctx.room;
@@ -76,25 +72,9 @@ impl Messages for Unix {
     }
 }
 
-impl Tagged for Unix {
-    fn open<R: TaggedRunner>(
-        ctx: &Connect,
-        options: &StreamOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
-        adapt::tagged::open::<Self, R>(ctx, options, runner)
-    }
-}
+impl Tagged for Unix {}
 
-impl OneSided for Unix {
-    fn open<R: OneSidedRunner>(
-        ctx: &Connect,
-        options: &StreamOptions,
-        runner: R,
-    ) -> Result<R::Output, ConnectError> {
-        adapt::one_sided::open::<Self, R>(ctx, options, runner)
-    }
-}
+impl OneSided for Unix {}
 
 /// Addresses in the abstract namespace.
 struct Abstract<'a> {
