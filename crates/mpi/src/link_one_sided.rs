@@ -10,7 +10,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
-use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width};
+use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width, WordOp};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError};
 use wirespeed_mpi_sys::functions::Aint;
@@ -349,48 +349,38 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
     }
 
     #[inline(always)]
-    fn atomic(
-        &mut self,
-        op: AtomicOp,
-        width: Width,
-        peer: usize,
-        offset: usize,
-        operand: u64,
-        compare: u64,
-        slot: usize,
-    ) -> Posted {
-        if op != AtomicOp::Add && slot >= self.fetched.len() {
+    fn atomic(&mut self, peer: usize, asked: WordOp) -> Posted {
+        if asked.op != AtomicOp::Add && asked.slot >= self.fetched.len() {
             return Err(LinkError::Unsupported("fetch slot out of range"));
         }
         if self.operand == self.operands.len() {
             self.flush_all()?;
             self.operand = 0;
         }
-        let bytes = if width == Width::W8 { 8 } else { 4 };
-        self.check_target(offset, bytes)?;
+        self.check_target(asked.offset, asked.width.bytes())?;
         let (f, c) = (&self.window.comm.mpi.functions, &self.window.comm.mpi.constants);
-        let kind = if width == Width::W8 {
+        let kind = if asked.width == Width::W8 {
             c.unsigned_long
         } else {
             c.unsigned
         };
-        let (rank, at, win) = (self.peers[peer], offset as Aint, self.window.win);
+        let (rank, at, win) = (self.peers[peer], asked.offset as Aint, self.window.win);
         // Little-endian: the first bytes of a word are those of the narrower one.
         let pair = &mut self.operands[self.operand];
-        *pair = [operand.to_le(), compare.to_le()];
+        *pair = [asked.operand.to_le(), asked.compare.to_le()];
         let (operand, compare): (*const c_void, *const c_void) =
             ((&raw const pair[0]).cast(), (&raw const pair[1]).cast());
         self.operand += 1;
-        if op == AtomicOp::Add {
+        if asked.op == AtomicOp::Add {
             // SAFETY: the operand stays until the next flush; one word of the target, checked above.
             let code = unsafe { (f.accumulate)(operand, 1, kind, rank, at, 1, kind, c.sum, win) };
             self.checked("MPI_Accumulate", code)?;
             self.dirty = true;
             return Ok(Post::Done);
         }
-        self.fetched[slot] = 0;
-        let result: *mut c_void = (&raw mut self.fetched[slot]).cast();
-        let code = match op {
+        self.fetched[asked.slot] = 0;
+        let result: *mut c_void = (&raw mut self.fetched[asked.slot]).cast();
+        let code = match asked.op {
             // SAFETY: operands stay until the next flush, and so does the slot for the result.
             AtomicOp::CompareSwap => unsafe {
                 (f.compare_and_swap)(operand, compare, result, kind, rank, at, win)

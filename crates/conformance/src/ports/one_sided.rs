@@ -11,7 +11,7 @@ use wirespeed::ThreadBootstrap;
 use wirespeed::schema::case::TransportOptions;
 use wirespeed::schema::test::Layout;
 use wirespeed::transport::cancel::CancelReason;
-use wirespeed::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Posted, Width};
+use wirespeed::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Posted, Width, WordOp};
 use wirespeed::transport::{
     Atomics, ByLayout, Connect, Limits, Needs, OneSided, OneSidedRunner, SizeLimit, Support,
 };
@@ -272,7 +272,8 @@ impl<P: OneSidedPort> End<'_, P> {
 
     fn atomic(&mut self, op: AtomicOp, width: Width, operand: u64, compare: u64) -> Result<u64, String> {
         let before = self.port.completed();
-        self.until_done(|port| port.atomic(op, width, 0, WORD_AT, operand, compare, 1))?;
+        let asked = WordOp::new(op, width, WORD_AT, operand, compare, 1);
+        self.until_done(|port| port.atomic(0, asked))?;
         if op == AtomicOp::Add {
             self.flush()?;
             return Ok(0);
@@ -412,8 +413,9 @@ impl<P: OneSidedPort> End<'_, P> {
                     format!("value {value} was fetched twice")
                 })?;
             }
+            let addition = WordOp::new(AtomicOp::Add, Width::W4, WORD_AT + 8, 1, 0, 0);
             for _ in 0..EACH {
-                self.until_done(|port| port.atomic(AtomicOp::Add, Width::W4, 0, WORD_AT + 8, 1, 0, 0))?;
+                self.until_done(|port| port.atomic(0, addition))?;
             }
             self.flush()?;
         }

@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use wirespeed::sync::{SharedBytes, copy, put};
-use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width};
+use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width, WordOp};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError, OneSidedRunner, Ran};
 use wirespeed_ucx_sys as sys;
@@ -196,42 +196,37 @@ impl OneSidedPort for UcpOneSided {
     }
 
     #[inline(always)]
-    fn atomic(
-        &mut self,
-        op: AtomicOp,
-        width: Width,
-        peer: usize,
-        offset: usize,
-        operand: u64,
-        compare: u64,
-        slot: usize,
-    ) -> Posted {
-        let (end, to) = self.target(peer, offset, width.bytes())?;
+    fn atomic(&mut self, peer: usize, asked: WordOp) -> Posted {
+        let (end, to) = self.target(peer, asked.offset, asked.width.bytes())?;
         let ucx = &self.loaded.ucx;
         let datatype =
-            (width.bytes() as u64) << sys::UCP_DATATYPE_SHIFT | u64::from(sys::UCP_DATATYPE_CONTIG);
-        let (code, list) = match op {
+            (asked.width.bytes() as u64) << sys::UCP_DATATYPE_SHIFT | u64::from(sys::UCP_DATATYPE_CONTIG);
+        let (code, list) = match asked.op {
             AtomicOp::Add => (sys::UCP_ATOMIC_OP_ADD, &self.uncounted),
             AtomicOp::FetchAdd => (sys::UCP_ATOMIC_OP_ADD, &self.counted),
             AtomicOp::Swap => (sys::UCP_ATOMIC_OP_SWAP, &self.counted),
             AtomicOp::CompareSwap => (sys::UCP_ATOMIC_OP_CSWAP, &self.counted),
         };
-        let result = self.fetched[slot].get();
+        let result = self.fetched[asked.slot].get();
         list.post("ucp_atomic_op_nbx", |room, parameters| {
             parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_DATATYPE;
             parameters.datatype = datatype;
-            let first = if op == AtomicOp::CompareSwap {
-                compare
+            let first = if asked.op == AtomicOp::CompareSwap {
+                asked.compare
             } else {
-                operand
+                asked.operand
             };
             let word = room.copy(WORD_BYTES)?;
             put(word, 0, first.to_ne_bytes());
-            if op != AtomicOp::Add {
+            if asked.op != AtomicOp::Add {
                 // UCP swaps what it finds in the reply's place in, and fetches to there. The upper half of a fetched
                 // half-word stays zero (all machines that UCX runs on are little-endian).
-                let before = if op == AtomicOp::CompareSwap { operand } else { 0 };
-                let before = if width == Width::W4 {
+                let before = if asked.op == AtomicOp::CompareSwap {
+                    asked.operand
+                } else {
+                    0
+                };
+                let before = if asked.width == Width::W4 {
                     before & u64::from(u32::MAX)
                 } else {
                     before

@@ -17,7 +17,7 @@ use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use wirespeed::sync::{SharedBytes, copy};
-use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width};
+use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width, WordOp};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError, OneSidedRunner, Ran};
 use wirespeed_schema::test::Layout;
@@ -314,34 +314,26 @@ impl OneSidedPort for UctOneSided {
     }
 
     #[inline(always)]
-    fn atomic(
-        &mut self,
-        op: AtomicOp,
-        width: Width,
-        peer: usize,
-        offset: usize,
-        operand: u64,
-        compare: u64,
-        slot: usize,
-    ) -> Posted {
-        let (end, to) = self.target(peer, offset, width.bytes())?;
+    fn atomic(&mut self, peer: usize, asked: WordOp) -> Posted {
+        let (end, to) = self.target(peer, asked.offset, asked.width.bytes())?;
         let (ep, rkey) = (end.ep, end.rkey);
-        if op == AtomicOp::Add {
+        let (operand, compare) = (asked.operand, asked.compare);
+        if asked.op == AtomicOp::Add {
             // SAFETY: a live endpoint of this thread, a word in bounds.
             let status = unsafe {
-                match width {
+                match asked.width {
                     Width::W4 => ops::ep_atomic32_post(ep, sys::UCT_ATOMIC_OP_ADD, operand as u32, to, rkey),
                     Width::W8 => ops::ep_atomic64_post(ep, sys::UCT_ATOMIC_OP_ADD, operand, to, rkey),
                 }
             };
             return posted("uct_ep_atomic_post", status);
         }
-        let result = self.fetched[slot].get();
+        let result = self.fetched[asked.slot].get();
         // The upper half of a fetched half-word stays zero (all machines that UCX runs on are little-endian).
         // SAFETY: the slot is not under way: the engine uses it again only after its completion.
         unsafe { *result = 0 };
         let half = result.cast::<u32>();
-        let fetch = if op == AtomicOp::Swap {
+        let fetch = if asked.op == AtomicOp::Swap {
             sys::UCT_ATOMIC_OP_SWAP
         } else {
             sys::UCT_ATOMIC_OP_ADD
@@ -349,7 +341,7 @@ impl OneSidedPort for UctOneSided {
         self.completions.post("uct_ep_atomic_fetch", |_, done| {
             // SAFETY: a live endpoint of this thread, a word in bounds, a slot that stays until the completion.
             unsafe {
-                match (op, width) {
+                match (asked.op, asked.width) {
                     (AtomicOp::CompareSwap, Width::W4) => {
                         ops::ep_atomic_cswap32(ep, compare as u32, operand as u32, to, rkey, half, done)
                     }

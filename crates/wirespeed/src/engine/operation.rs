@@ -5,7 +5,7 @@ use super::payload::{self, Check};
 use super::placed::Placed;
 use super::region::Layout;
 use crate::sync::copy;
-use crate::transport::port::{AtomicOp, OneSidedPort, Posted, Width};
+use crate::transport::port::{AtomicOp, OneSidedPort, Posted, Width, WordOp};
 use core::marker::PhantomData;
 
 /// One kind of one-sided operation. `number` counts all operations of the test, from 0.
@@ -283,7 +283,8 @@ impl<C: Check, const OP: u8> Operation for Atomic<C, OP> {
         } else {
             (number % self.slots) as usize
         };
-        port.atomic(Self::KIND, self.width, 0, 0, operand, number, slot)
+        let asked = WordOp::new(Self::KIND, self.width, 0, operand, number, slot);
+        port.atomic(0, asked)
     }
 
     fn verify<P: OneSidedPort>(&mut self, port: &P, number: u64) -> bool {

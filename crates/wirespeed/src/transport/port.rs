@@ -293,6 +293,38 @@ impl Width {
     }
 }
 
+/// An atomic operation on a word of a peer's region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WordOp {
+    /// What is done.
+    pub op: AtomicOp,
+    /// How wide the word is.
+    pub width: Width,
+    /// Where it lies in the region, aligned to its width.
+    pub offset: usize,
+    /// What is added, or takes the word's place.
+    pub operand: u64,
+    /// What a word is compared with before it is swapped.
+    pub compare: u64,
+    /// Where a fetched value goes, below `Needs::fetch_slots`.
+    pub slot: usize,
+}
+
+impl WordOp {
+    /// `op` on the word of `width` at `offset`.
+    #[inline(always)]
+    pub fn new(op: AtomicOp, width: Width, offset: usize, operand: u64, compare: u64, slot: usize) -> Self {
+        WordOp {
+            op,
+            width,
+            offset,
+            operand,
+            compare,
+            slot,
+        }
+    }
+}
+
 /// Put, get and atomics on the region that every peer exposes (`Needs::region_bytes` long, zeroed at connect).
 ///
 /// Local data live in [`OneSidedPort::local`]. Offsets are in bytes; atomics want them aligned to the word.
@@ -362,19 +394,9 @@ pub trait OneSidedPort {
         Err(LinkError::Unsupported("get_zcopy"))
     }
 
-    /// Atomic `op` on the word at `offset` of the peer's region. Fetching ops put the old value into `slot` (below
-    /// `Needs::fetch_slots`), zero-extended, and are counted by [`OneSidedPort::completed`]; `Add` is not counted.
-    #[allow(clippy::too_many_arguments)] // one word each, all primitive: this is the hot path
-    fn atomic(
-        &mut self,
-        op: AtomicOp,
-        width: Width,
-        peer: usize,
-        offset: usize,
-        operand: u64,
-        compare: u64,
-        slot: usize,
-    ) -> Posted;
+    /// What is asked of a word of the peer's region, atomically. Fetching operations put the old value into their slot,
+    /// zero-extended, and are counted by [`OneSidedPort::completed`]; `Add` is not counted.
+    fn atomic(&mut self, peer: usize, asked: WordOp) -> Posted;
 
     /// Value fetched into `slot` by an atomic that has completed.
     fn fetched(&self, slot: usize) -> u64;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::sync::SharedBytes;
 use crate::transport::bootstrap::ThreadBootstrap;
-use crate::transport::port::{AtomicOp, LinkError, Post, Posted};
+use crate::transport::port::{AtomicOp, LinkError, Post, Posted, WordOp};
 use wirespeed_schema::case::{RankSpec, Stop};
 use wirespeed_schema::test::Atomic as AtomicTest;
 
@@ -43,8 +43,8 @@ impl OneSidedPort for Idler {
         self.count()
     }
 
-    fn atomic(&mut self, op: AtomicOp, _: Width, _: usize, _: usize, _: u64, _: u64, _: usize) -> Posted {
-        match op {
+    fn atomic(&mut self, _: usize, asked: WordOp) -> Posted {
+        match asked.op {
             AtomicOp::Add => Ok(Post::Done),
             _ => self.count(),
         }

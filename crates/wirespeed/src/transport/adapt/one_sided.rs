@@ -9,7 +9,9 @@
 use super::below;
 use super::served::{Awaited, Kind, Peer, Reply, Served};
 use crate::sync::{SharedBytes, put};
-use crate::transport::port::{AtomicOp, Facts, LinkError, MessagePort, OneSidedPort, Post, Posted, Width};
+use crate::transport::port::{
+    AtomicOp, Facts, LinkError, MessagePort, OneSidedPort, Post, Posted, Width, WordOp,
+};
 use crate::transport::waiter::Waiter;
 use crate::transport::{
     ByLayout, Connect, ConnectError, MessageRunner, Messages, NO_SHORTIOV, OneSidedRunner, Ran, SizeLimit,
@@ -235,30 +237,21 @@ impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
     }
 
     #[inline(always)]
-    fn atomic(
-        &mut self,
-        op: AtomicOp,
-        width: Width,
-        peer: usize,
-        offset: usize,
-        operand: u64,
-        compare: u64,
-        slot: usize,
-    ) -> Posted {
-        let header = Kind::of_atomic(op).with_offset(offset, width)?;
-        let operand = operand.to_le_bytes();
-        if op == AtomicOp::Add {
+    fn atomic(&mut self, peer: usize, asked: WordOp) -> Posted {
+        let header = Kind::of_atomic(asked.op).with_offset(asked.offset, asked.width)?;
+        let operand = asked.operand.to_le_bytes();
+        if asked.op == AtomicOp::Add {
             let post = self.port.send_short(peer, header, &operand)?;
             return Ok(self.note_sent(peer, post));
         }
-        if slot >= self.served.fetched.len() {
+        if asked.slot >= self.served.fetched.len() {
             return Err(LinkError::Unsupported("fetch slot out of range"));
         }
-        let awaited = Awaited::Fetch { slot };
-        if op == AtomicOp::CompareSwap {
+        let awaited = Awaited::Fetch { slot: asked.slot };
+        if asked.op == AtomicOp::CompareSwap {
             let mut operands = [0; OPERAND_BYTES];
             put(&mut operands, 0, operand);
-            put(&mut operands, 8, compare.to_le_bytes());
+            put(&mut operands, 8, asked.compare.to_le_bytes());
             self.request(peer, header, &operands, awaited)
         } else {
             self.request(peer, header, &operand, awaited)

@@ -4,7 +4,7 @@
 
 use super::meet::{self, Medium};
 use crate::sync::SharedBytes;
-use crate::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width};
+use crate::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width, WordOp};
 use crate::transport::waiter::Waiter;
 use crate::transport::{Connect, ConnectError, OneSidedRunner, Ran};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
@@ -92,21 +92,13 @@ impl OneSidedPort for RegionPort {
     }
 
     #[inline(always)]
-    fn atomic(
-        &mut self,
-        op: AtomicOp,
-        width: Width,
-        peer: usize,
-        offset: usize,
-        operand: u64,
-        compare: u64,
-        slot: usize,
-    ) -> Posted {
+    fn atomic(&mut self, peer: usize, asked: WordOp) -> Posted {
         let region = &self.regions[peer];
-        let before = match width {
+        let before = match asked.width {
             Width::W8 => {
-                let word = region.u64_at(offset);
-                match op {
+                let (operand, compare) = (asked.operand, asked.compare);
+                let word = region.u64_at(asked.offset);
+                match asked.op {
                     AtomicOp::Add => {
                         word.fetch_add(operand, AcqRel);
                         return Ok(Post::Done);
@@ -119,9 +111,9 @@ impl OneSidedPort for RegionPort {
                 }
             }
             Width::W4 => {
-                let (operand, compare) = (operand as u32, compare as u32);
-                let word = region.u32_at(offset);
-                let before = match op {
+                let (operand, compare) = (asked.operand as u32, asked.compare as u32);
+                let word = region.u32_at(asked.offset);
+                let before = match asked.op {
                     AtomicOp::Add => {
                         word.fetch_add(operand, AcqRel);
                         return Ok(Post::Done);
@@ -135,7 +127,7 @@ impl OneSidedPort for RegionPort {
                 u64::from(before)
             }
         };
-        self.fetched[slot] = before;
+        self.fetched[asked.slot] = before;
         self.completed += 1;
         Ok(Post::Done)
     }

@@ -4,7 +4,9 @@ use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
 use crate::transport::cancel::CancelReason;
 use crate::transport::fixtures::case;
 use crate::transport::inproc::Inproc;
-use crate::transport::port::{AtomicOp, Facts, LinkError, MessagePort, OnMessage, OneSidedPort, Post, Width};
+use crate::transport::port::{
+    AtomicOp, Facts, LinkError, MessagePort, OnMessage, OneSidedPort, Post, Width, WordOp,
+};
 use crate::transport::shm::Shm;
 use crate::transport::{
     Connect, ConnectError, MessageRunner, Messages, Needs, OneSided, OneSidedRunner, Ran, Transport,
@@ -219,30 +221,37 @@ impl Remote<'_> {
         for (width, offset, mask) in [(Width::W8, 0, u64::MAX), (Width::W4, 8, u64::from(u32::MAX))] {
             let start = mask - 10;
             if me == 0 {
-                let op = port.atomic(AtomicOp::Swap, width, 0, offset, start, 0, 3);
+                let op = port.atomic(0, WordOp::new(AtomicOp::Swap, width, offset, start, 0, 3));
                 assert_eq!((op, port.fetched(3)), (Ok(Post::Done), 0));
             }
             self.meet();
             for _ in 0..1000 {
-                let _ = port.atomic(AtomicOp::Add, width, 0, offset, 1, 0, 0).unwrap();
                 let _ = port
-                    .atomic(AtomicOp::FetchAdd, width, 0, offset, 2, 0, 1)
+                    .atomic(0, WordOp::new(AtomicOp::Add, width, offset, 1, 0, 0))
+                    .unwrap();
+                let _ = port
+                    .atomic(0, WordOp::new(AtomicOp::FetchAdd, width, offset, 2, 0, 1))
                     .unwrap();
             }
             self.meet();
             // Adding 0 looks without changing.
             let _ = port
-                .atomic(AtomicOp::FetchAdd, width, 0, offset, 0, 0, 2)
+                .atomic(0, WordOp::new(AtomicOp::FetchAdd, width, offset, 0, 0, 2))
                 .unwrap();
             assert_eq!(port.fetched(2), start.wrapping_add(9000) & mask, "{width:?}");
             self.meet();
             if me == 1 {
                 let now = port.fetched(2);
-                let missed = port.atomic(AtomicOp::CompareSwap, width, 0, offset, 5, now + 1, 0);
+                let missed = port.atomic(
+                    0,
+                    WordOp::new(AtomicOp::CompareSwap, width, offset, 5, now + 1, 0),
+                );
                 assert_eq!((missed, port.fetched(0)), (Ok(Post::Done), now));
-                let hit = port.atomic(AtomicOp::CompareSwap, width, 0, offset, 5, now, 0);
+                let hit = port.atomic(0, WordOp::new(AtomicOp::CompareSwap, width, offset, 5, now, 0));
                 assert_eq!((hit, port.fetched(0)), (Ok(Post::Done), now));
-                let _ = port.atomic(AtomicOp::Swap, width, 0, offset, 6, 0, 0).unwrap();
+                let _ = port
+                    .atomic(0, WordOp::new(AtomicOp::Swap, width, offset, 6, 0, 0))
+                    .unwrap();
                 assert_eq!(port.fetched(0), 5);
             }
             self.meet();
