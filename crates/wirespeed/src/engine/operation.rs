@@ -55,54 +55,28 @@ fn renew<C: Check>(checks: C, number: u64, data: &mut [u8]) {
     }
 }
 
+/// Put that is copied: from the caller's bytes, or with `PACKED` by a callback.
+pub struct PutCopied<C, const PACKED: bool> {
+    layout: Layout,
+    data: Placed,
+    checks: C,
+}
+
 /// Put from the caller's bytes.
-pub struct PutShort<C> {
-    layout: Layout,
-    data: Placed,
-    checks: C,
-}
-
-impl<C: Check> PutShort<C> {
-    /// For `layout`.
-    pub fn new(layout: Layout, checks: C) -> Self {
-        // Slots of a region begin at cache lines.
-        let data = payload::first(layout.size, 0);
-        PutShort { layout, data, checks }
-    }
-}
-
-impl<C: Check> Operation for PutShort<C> {
-    type Checks = C;
-
-    #[inline(always)]
-    fn counted(&self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Posted {
-        renew(self.checks, number, self.data.bytes_mut());
-        port.put_short(0, self.layout.slot(number), self.data.bytes())
-    }
-}
-
+pub type PutShort<C> = PutCopied<C, false>;
 /// Put that a callback packs.
-pub struct PutBcopy<C> {
-    layout: Layout,
-    data: Placed,
-    checks: C,
-}
+pub type PutBcopy<C> = PutCopied<C, true>;
 
-impl<C: Check> PutBcopy<C> {
+impl<C: Check, const PACKED: bool> PutCopied<C, PACKED> {
     /// For `layout`.
     pub fn new(layout: Layout, checks: C) -> Self {
         // Slots of a region begin at cache lines.
         let data = payload::first(layout.size, 0);
-        PutBcopy { layout, data, checks }
+        PutCopied { layout, data, checks }
     }
 }
 
-impl<C: Check> Operation for PutBcopy<C> {
+impl<C: Check, const PACKED: bool> Operation for PutCopied<C, PACKED> {
     type Checks = C;
 
     #[inline(always)]
@@ -113,8 +87,11 @@ impl<C: Check> Operation for PutBcopy<C> {
     #[inline(always)]
     fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Posted {
         renew(self.checks, number, self.data.bytes_mut());
-        let data = self.data.bytes();
-        port.put_bcopy(0, self.layout.slot(number), data.len(), |room| copy(data, room))
+        let (to, data) = (self.layout.slot(number), self.data.bytes());
+        match PACKED {
+            true => port.put_bcopy(0, to, data.len(), |room| copy(data, room)),
+            false => port.put_short(0, to, data),
+        }
     }
 }
 

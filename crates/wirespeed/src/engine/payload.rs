@@ -129,21 +129,26 @@ pub fn first(size: usize, place: usize) -> Placed {
     payload
 }
 
-/// Layout short: the payload is inlined by the call.
-pub struct Short<C> {
+/// The payload is inlined by the call: as it is, or with `PIECES` from several pieces.
+pub struct Inlined<C, const PIECES: bool> {
     payload: Placed,
     checks: C,
 }
 
-impl<C: Check> Short<C> {
+/// Layout short.
+pub type Short<C> = Inlined<C, false>;
+/// Layout shortiov.
+pub type Shortiov<C> = Inlined<C, true>;
+
+impl<C: Check, const PIECES: bool> Inlined<C, PIECES> {
     /// For payloads of `size` bytes, `place` bytes into a cache line.
     pub fn new(size: usize, place: usize, checks: C) -> Self {
         let payload = first(size, place);
-        Short { payload, checks }
+        Inlined { payload, checks }
     }
 }
 
-impl<C: Check> Sender for Short<C> {
+impl<C: Check, const PIECES: bool> Sender for Inlined<C, PIECES> {
     type Checks = C;
 
     #[inline(always)]
@@ -151,33 +156,10 @@ impl<C: Check> Sender for Short<C> {
         if C::DECIDES && self.checks.on() {
             refill(header::number(header), self.payload.bytes_mut());
         }
-        port.send_short(peer, header, self.payload.bytes())
-    }
-}
-
-/// Layout shortiov: the payload is inlined by the call, from several pieces.
-pub struct Shortiov<C> {
-    payload: Placed,
-    checks: C,
-}
-
-impl<C: Check> Shortiov<C> {
-    /// For payloads of `size` bytes, `place` bytes into a cache line.
-    pub fn new(size: usize, place: usize, checks: C) -> Self {
-        let payload = first(size, place);
-        Shortiov { payload, checks }
-    }
-}
-
-impl<C: Check> Sender for Shortiov<C> {
-    type Checks = C;
-
-    #[inline(always)]
-    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Posted {
-        if C::DECIDES && self.checks.on() {
-            refill(header::number(header), self.payload.bytes_mut());
+        match PIECES {
+            true => port.send_shortiov(peer, header, self.payload.bytes()),
+            false => port.send_short(peer, header, self.payload.bytes()),
         }
-        port.send_shortiov(peer, header, self.payload.bytes())
     }
 }
 
