@@ -339,11 +339,6 @@ impl<H: Handle> MessagePort for MessageLink<H> {
     const ZCOPY: bool = true;
 
     #[inline(always)]
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
-        self.send(peer, WHOLE, header, payload.len(), |room| copy(payload, room))
-    }
-
-    #[inline(always)]
     fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         self.send(peer, WHOLE, header, len, pack)
     }

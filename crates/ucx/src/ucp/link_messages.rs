@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ptr::null;
 use std::sync::Arc;
-use wirespeed::sync::{SharedBytes, copy, put};
+use wirespeed::sync::{SharedBytes, put};
 use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Posted};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError, MessageRunner, Ran};
@@ -460,9 +460,14 @@ impl UcpMessages {
     fn fetch(&self) -> bool {
         self.shared.is_any_announced.get() && cold_fetch(&self.shared, self.fetched_least)
     }
+}
+
+impl MessagePort for UcpMessages {
+    const SLOW: bool = true;
+    const ZCOPY: bool = true;
 
     #[inline(always)]
-    fn send_copy(&self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
+    fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         let to = &self.endpoints[peer];
         let header_bytes = self.shared.header_bytes;
         self.copied.post("ucp_am_send_nbx", |room, parameters| {
@@ -484,21 +489,6 @@ impl UcpMessages {
             // SAFETY: a live endpoint of this thread; header and data stay in their place until the completion.
             Ok(unsafe { (self.send)(to.ep, to.slot_there, header, header_bytes, data, len, parameters) })
         })
-    }
-}
-
-impl MessagePort for UcpMessages {
-    const SLOW: bool = true;
-    const ZCOPY: bool = true;
-
-    #[inline(always)]
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
-        self.send_copy(peer, header, payload.len(), |room| copy(payload, room))
-    }
-
-    #[inline(always)]
-    fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
-        self.send_copy(peer, header, len, pack)
     }
 
     #[inline(always)]

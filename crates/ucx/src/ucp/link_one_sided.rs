@@ -131,19 +131,6 @@ impl UcpOneSided {
             refused => refused as isize as sys::ucs_status_ptr_t,
         }
     }
-
-    /// A put of a copy.
-    #[inline(always)]
-    fn put_copy(&mut self, peer: usize, to: usize, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
-        let target = self.target(peer, to, len)?;
-        self.uncounted.post("ucp_put_nbx", |room, parameters| {
-            let copy = room.copy(len)?;
-            pack(copy);
-            let data = copy.as_ptr();
-            // SAFETY: the copy stays until all is complete.
-            Ok(unsafe { self.put(target, (data, len), room, parameters) })
-        })
-    }
 }
 
 impl OneSidedPort for UcpOneSided {
@@ -152,12 +139,19 @@ impl OneSidedPort for UcpOneSided {
 
     #[inline(always)]
     fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Posted {
-        self.put_copy(peer, to, data.len(), |room| copy(data, room))
+        self.put_bcopy(peer, to, data.len(), |room| copy(data, room))
     }
 
     #[inline(always)]
     fn put_bcopy(&mut self, peer: usize, to: usize, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
-        self.put_copy(peer, to, len, pack)
+        let target = self.target(peer, to, len)?;
+        self.uncounted.post("ucp_put_nbx", |room, parameters| {
+            let copy = room.copy(len)?;
+            pack(copy);
+            let data = copy.as_ptr();
+            // SAFETY: the copy stays until all is complete.
+            Ok(unsafe { self.put(target, (data, len), room, parameters) })
+        })
     }
 
     #[inline(always)]

@@ -11,10 +11,6 @@ pub struct NoPort(Infallible);
 impl MessagePort for NoPort {
     const SLOW: bool = true;
 
-    fn send_short(&mut self, _: usize, _: u64, _: &[u8]) -> Posted {
-        match self.0 {}
-    }
-
     fn send_bcopy(&mut self, _: usize, _: u64, _: usize, _: impl FnOnce(&mut [u8])) -> Posted {
         match self.0 {}
     }

@@ -17,7 +17,7 @@
 //!
 //! A port must never read the clock, count samples or know which test runs.
 
-use crate::sync::SharedBytes;
+use crate::sync::{SharedBytes, copy};
 use std::collections::BTreeMap;
 
 /// Whether an operation was accepted.
@@ -165,8 +165,11 @@ pub trait MessagePort {
     /// Bytes into a cache line at which the payload of a packed message lies in the transport's storage.
     const PLACE: usize = 0;
 
-    /// Send with the payload inlined by the call.
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted;
+    /// Send with the payload inlined by the call; packed, where the medium has no shorter way.
+    #[inline(always)]
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
+        self.send_bcopy(peer, header, payload.len(), |room| copy(payload, room))
+    }
 
     /// Send `len` bytes that `pack` writes straight into the transport's storage. `pack` is not called on `Busy`.
     fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted;

@@ -6,7 +6,6 @@
 
 use super::cipher::Pair;
 use super::{Cipher, FACT, OVERHEAD_BYTES, agree, sealed_bytes};
-use crate::sync::copy;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use crate::transport::{Connect, ConnectError};
 
@@ -122,11 +121,6 @@ impl<H: OnMessage> OnMessage for Opening<'_, H> {
 impl<P: MessagePort> MessagePort for Sealed<P> {
     const SLOW: bool = true;
     const LOSSY: bool = P::LOSSY;
-
-    #[inline(always)]
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
-        self.send_bcopy(peer, header, payload.len(), |room| copy(payload, room))
-    }
 
     #[inline(always)]
     fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {

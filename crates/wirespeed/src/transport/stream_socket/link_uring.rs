@@ -7,7 +7,6 @@
 use super::inbox::Inbox;
 use super::outbox::Outbox;
 use super::setup::{Describe, Link, Setup};
-use crate::sync::copy;
 use crate::transport::ConnectError;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use crate::transport::waiter::Waiter;
@@ -335,11 +334,6 @@ fn cold_not_entered(error: io::Error) -> Result<(), LinkError> {
 
 impl MessagePort for UringPort {
     const SLOW: bool = true;
-    #[inline(always)]
-    fn send_short(&mut self, slot: usize, header: u64, payload: &[u8]) -> Posted {
-        self.send_bcopy(slot, header, payload.len(), |room| copy(payload, room))
-    }
-
     #[inline(always)]
     fn send_bcopy(&mut self, slot: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
         if len > self.message_bytes_max {

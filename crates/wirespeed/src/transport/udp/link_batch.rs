@@ -5,7 +5,7 @@
 use super::connect::Ends;
 use super::link::datagram_bytes;
 use super::wire::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
-use crate::sync::{copy, put};
+use crate::sync::put;
 use crate::transport::link_errno::last_errno;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use crate::transport::waiter::Waiter;
@@ -91,34 +91,6 @@ impl BatchPort {
             blocks,
             waiter,
         }
-    }
-
-    #[inline(always)]
-    fn queue(&mut self, peer: usize, value: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
-        if len > PAYLOAD_BYTES_MAX || HEADER_BYTES + len > self.outgoing.stride {
-            return Err(LinkError::Unsupported("a message larger than the case's"));
-        }
-        if self.queued == self.outgoing.headers.len() && !self.submit()? {
-            return Ok(Post::Busy);
-        }
-        let at = self.queued;
-        let head = self.ends.head(peer, value, len);
-        let datagram = self.outgoing.datagram(at, HEADER_BYTES + len);
-        put(datagram, 0, head);
-        pack(&mut datagram[HEADER_BYTES..]);
-        self.outgoing.parts[at].iov_len = HEADER_BYTES + len;
-        if !self.ends.is_connected() {
-            let address = &self.addresses[peer];
-            let header = &mut self.outgoing.headers[at].msg_hdr;
-            // The kernel only reads the names of what is sent.
-            header.msg_name = address.as_ptr().cast_mut().cast();
-            header.msg_namelen = address.len();
-        }
-        self.queued = at + 1;
-        if self.queued == self.outgoing.headers.len() {
-            self.submit()?;
-        }
-        Ok(Post::Done)
     }
 
     /// Hand the queue to the kernel; whether all of it went.
@@ -219,13 +191,31 @@ impl MessagePort for BatchPort {
     const LOSSY: bool = true;
 
     #[inline(always)]
-    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Posted {
-        self.queue(peer, header, payload.len(), |room| copy(payload, room))
-    }
-
-    #[inline(always)]
     fn send_bcopy(&mut self, peer: usize, header: u64, len: usize, pack: impl FnOnce(&mut [u8])) -> Posted {
-        self.queue(peer, header, len, pack)
+        if len > PAYLOAD_BYTES_MAX || HEADER_BYTES + len > self.outgoing.stride {
+            return Err(LinkError::Unsupported("a message larger than the case's"));
+        }
+        if self.queued == self.outgoing.headers.len() && !self.submit()? {
+            return Ok(Post::Busy);
+        }
+        let at = self.queued;
+        let head = self.ends.head(peer, header, len);
+        let datagram = self.outgoing.datagram(at, HEADER_BYTES + len);
+        put(datagram, 0, head);
+        pack(&mut datagram[HEADER_BYTES..]);
+        self.outgoing.parts[at].iov_len = HEADER_BYTES + len;
+        if !self.ends.is_connected() {
+            let address = &self.addresses[peer];
+            let outgoing = &mut self.outgoing.headers[at].msg_hdr;
+            // The kernel only reads the names of what is sent.
+            outgoing.msg_name = address.as_ptr().cast_mut().cast();
+            outgoing.msg_namelen = address.len();
+        }
+        self.queued = at + 1;
+        if self.queued == self.outgoing.headers.len() {
+            self.submit()?;
+        }
+        Ok(Post::Done)
     }
 
     #[inline(always)]
