@@ -130,25 +130,11 @@ impl<H: Handle> MessageLink<H> {
     /// Post the next receive of the ring.
     #[inline(always)]
     fn post_receive(&mut self) -> Result<(), LinkError> {
-        let (f, c) = (&self.envelopes.mpi.functions, &self.envelopes.mpi.constants);
-        let index = self.receives.next();
-        let (place, request) = (self.receives.at(index), &raw mut self.receives.requests[index]);
-        let count = self.envelope_bytes as c_int;
-        // SAFETY: the place has `count` bytes, nothing else uses it until the request is done, and the ring outlives it.
-        let code = unsafe {
-            (f.irecv)(
-                place.cast(),
-                count,
-                c.byte,
-                self.source,
-                c.any_tag,
-                self.envelopes.handle,
-                request,
-            )
-        };
-        self.checked("MPI_Irecv", code)?;
-        self.receives.under_way += 1;
-        Ok(())
+        let any_tag = self.envelopes.mpi.constants.any_tag;
+        let (receives, len) = (&mut self.receives, self.envelope_bytes);
+        // SAFETY: the ring has places of so many bytes, and one that is free: the first time, or the one just handled.
+        let code = unsafe { receives.receive(&self.envelopes, len, self.source, any_tag) };
+        self.checked("MPI_Irecv", code)
     }
 
     /// Forget sends that are done, in order.
@@ -218,23 +204,10 @@ impl<H: Handle> MessageLink<H> {
             // SAFETY: no request that is under way uses this place, so nobody else touches it.
             unsafe { self.sends.memory.pack(at + HEADER_BYTES, len, pack) };
         }
-        let (f, c) = (&self.envelopes.mpi.functions, &self.envelopes.mpi.constants);
-        let (place, request) = (self.sends.at(index), &raw mut self.sends.requests[index]);
-        let count = (HEADER_BYTES + len) as c_int;
-        // SAFETY: the place holds the envelope and is left alone until the request is done; the ring outlives it.
-        let code = unsafe {
-            (f.isend)(
-                place.cast(),
-                count,
-                c.byte,
-                self.peers[peer],
-                tag,
-                self.envelopes.handle,
-                request,
-            )
-        };
+        let envelope = (self.sends.at(index).cast_const(), HEADER_BYTES + len);
+        // SAFETY: the place is free, holds the envelope and is left alone until the request is done; the ring outlives it.
+        let code = unsafe { self.sends.send(&self.envelopes, envelope, self.peers[peer], tag) };
         self.checked("MPI_Isend", code)?;
-        self.sends.under_way += 1;
         Ok(Post::Done)
     }
 
@@ -288,25 +261,11 @@ impl<H: Handle> MessageLink<H> {
             self.failed = true;
             return Err(LinkError::Corrupt("an announcement of more than was agreed"));
         }
-        let index = self.landings.next();
-        self.announced[index] = Announced { peer, header, len };
-        let (f, c) = (&self.payloads.mpi.functions, &self.payloads.mpi.constants);
-        let (place, request) = (self.landings.at(index), &raw mut self.landings.requests[index]);
-        // SAFETY: the place has room for `len` bytes, and nothing uses it until the request is done.
-        let code = unsafe {
-            (f.irecv)(
-                place.cast(),
-                len as c_int,
-                c.byte,
-                self.peers[peer],
-                WHOLE,
-                self.payloads.handle,
-                request,
-            )
-        };
-        self.checked("MPI_Irecv", code)?;
-        self.landings.under_way += 1;
-        Ok(())
+        self.announced[self.landings.next()] = Announced { peer, header, len };
+        let from = self.peers[peer];
+        // SAFETY: a place is free, and has room for `len` bytes.
+        let code = unsafe { self.landings.receive(&self.payloads, len, from, WHOLE) };
+        self.checked("MPI_Irecv", code)
     }
 
     /// Hand over the oldest announced payload, if it has come.
@@ -359,23 +318,10 @@ impl<H: Handle> MessagePort for MessageLink<H> {
         if announced == Post::Busy {
             return Ok(Post::Busy);
         }
-        let (f, c) = (&self.payloads.mpi.functions, &self.payloads.mpi.constants);
-        let index = self.copies.next();
-        let request = &raw mut self.copies.requests[index];
+        let (data, to) = ((place.cast_const(), len), self.peers[peer]);
         // SAFETY: the range lies in the buffer, which the engine leaves alone until the send is counted as completed.
-        let code = unsafe {
-            (f.isend)(
-                place.cast(),
-                len as c_int,
-                c.byte,
-                self.peers[peer],
-                WHOLE,
-                self.payloads.handle,
-                request,
-            )
-        };
+        let code = unsafe { self.copies.send(&self.payloads, data, to, WHOLE) };
         self.checked("MPI_Isend", code)?;
-        self.copies.under_way += 1;
         Ok(Post::Done)
     }
 

@@ -199,26 +199,28 @@ impl<H: Handle> OneSidedLink<H> {
 
     #[inline(always)]
     fn put_pieces(&mut self, peer: usize, to: usize, data: *const u8, len: usize) -> Result<(), LinkError> {
-        let (f, c) = (&self.window.comm.mpi.functions, &self.window.comm.mpi.constants);
+        let mpi = self.window.comm.mpi;
+        let (f, c) = (&mpi.functions, &mpi.constants);
         let (rank, win) = (self.peers[peer], self.window.win);
+        self.in_pieces("MPI_Put", len, |done, piece| {
+            let (from, at) = (data.wrapping_add(done).cast(), (to + done) as Aint);
+            // SAFETY: `piece` bytes are readable until the next flush; the target's range was checked.
+            unsafe { (f.put)(from, piece, c.byte, rank, at, piece, c.byte, win) }
+        })
+    }
+
+    /// Have `call` move `len` bytes: it gets how many went before, and how many are to go now.
+    #[inline(always)]
+    fn in_pieces(
+        &mut self,
+        op: &'static str,
+        len: usize,
+        call: impl Fn(usize, c_int) -> c_int,
+    ) -> Result<(), LinkError> {
         let mut done = 0;
         loop {
             let piece = (len - done).min(PIECE);
-            let (from, at) = (data.wrapping_add(done), (to + done) as Aint);
-            // SAFETY: `piece` bytes are readable until the next flush; the target's range was checked.
-            let code = unsafe {
-                (f.put)(
-                    from.cast(),
-                    piece as c_int,
-                    c.byte,
-                    rank,
-                    at,
-                    piece as c_int,
-                    c.byte,
-                    win,
-                )
-            };
-            self.checked("MPI_Put", code)?;
+            self.checked(op, call(done, piece as c_int))?;
             done += piece;
             if done == len {
                 break;
@@ -318,33 +320,16 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
             return Err(LinkError::Unsupported("a range outside of the local memory"));
         }
         self.check_target(from, len)?;
-        let (f, c) = (&self.window.comm.mpi.functions, &self.window.comm.mpi.constants);
+        let mpi = self.window.comm.mpi;
+        let (f, c) = (&mpi.functions, &mpi.constants);
         let (rank, win) = (self.peers[peer], self.window.win);
-        let mut done = 0;
-        loop {
-            let piece = (len - done).min(PIECE);
-            let (into, at) = (self.local.as_ptr().wrapping_add(to + done), (from + done) as Aint);
+        let local = self.local.as_ptr().wrapping_add(to);
+        self.in_pieces("MPI_Get", len, |done, piece| {
+            let (into, at) = (local.wrapping_add(done).cast(), (from + done) as Aint);
             // SAFETY: `piece` bytes of the local memory, left alone until the flush that counts the get.
-            let code = unsafe {
-                (f.get)(
-                    into.cast(),
-                    piece as c_int,
-                    c.byte,
-                    rank,
-                    at,
-                    piece as c_int,
-                    c.byte,
-                    win,
-                )
-            };
-            self.checked("MPI_Get", code)?;
-            done += piece;
-            if done == len {
-                break;
-            }
-        }
+            unsafe { (f.get)(into, piece, c.byte, rank, at, piece, c.byte, win) }
+        })?;
         self.pending += 1;
-        self.dirty = true;
         Ok(Post::Done)
     }
 

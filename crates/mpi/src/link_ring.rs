@@ -1,6 +1,7 @@
 //! Requests of MPI used in turn: each has a place in memory, and they are completed in the order in which they began. It
 //! must never reuse a place whose request is under way.
 
+use crate::link::Comm;
 use core::ffi::c_int;
 use wirespeed::sync::SharedBytes;
 use wirespeed::transport::ConnectError;
@@ -71,6 +72,42 @@ impl<H: Handle> Ring<H> {
     #[inline(always)]
     pub fn at(&self, index: usize) -> *mut u8 {
         self.memory.as_ptr().wrapping_add(index * self.stride)
+    }
+
+    /// Post the receive of up to `len` bytes into the next place. Gives MPI's code.
+    ///
+    /// # Safety
+    /// Not all places are under way, and each has `len` bytes.
+    #[inline(always)]
+    pub unsafe fn receive(&mut self, comm: &Comm<H>, len: usize, rank: c_int, tag: c_int) -> c_int {
+        let (f, byte) = (&comm.mpi.functions, comm.mpi.constants.byte);
+        let index = self.next();
+        let (place, request) = (self.at(index).cast(), &raw mut self.requests[index]);
+        // SAFETY: the caller's promise; nothing else uses the place until the request is done, and the ring outlives it.
+        let code = unsafe { (f.irecv)(place, len as c_int, byte, rank, tag, comm.handle, request) };
+        self.under_way += usize::from(code == SUCCESS);
+        code
+    }
+
+    /// Post the send of `len` bytes at `data` as the next request. Gives MPI's code.
+    ///
+    /// # Safety
+    /// Not all places are under way; the data stay as they are until the request is done.
+    #[inline(always)]
+    pub unsafe fn send(
+        &mut self,
+        comm: &Comm<H>,
+        (data, len): (*const u8, usize),
+        rank: c_int,
+        tag: c_int,
+    ) -> c_int {
+        let (f, byte) = (&comm.mpi.functions, comm.mpi.constants.byte);
+        let index = self.next();
+        let request = &raw mut self.requests[index];
+        // SAFETY: the caller's promise; the place of the request holds none that is under way.
+        let code = unsafe { (f.isend)(data.cast(), len as c_int, byte, rank, tag, comm.handle, request) };
+        self.under_way += usize::from(code == SUCCESS);
+        code
     }
 
     /// Whether the oldest request is done; its status. Errors with MPI's code.
