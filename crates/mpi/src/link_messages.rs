@@ -13,7 +13,7 @@ use std::time::Duration;
 use wirespeed::sync::{SharedBytes, copy};
 use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use wirespeed::transport::waiter::Waiter;
-use wirespeed::transport::{Connect, ConnectError};
+use wirespeed::transport::{Connect, ConnectError, buffer};
 use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS, Status};
 
 /// Largest message: counts of `int` with room for the header.
@@ -76,12 +76,7 @@ impl<H: Handle> MessageLink<H> {
         let count = (RING_BYTES / envelope_bytes).clamp(RING_MIN, RING_MAX);
         let zcopy = needs.buffer_bytes > 0;
         let landing_bytes = if zcopy { needs.message_bytes } else { 0 };
-        let buffer = zcopy.then(|| {
-            SharedBytes::heap(needs.buffer_bytes).ok_or(ConnectError::Memory {
-                what: "the registered buffer",
-                bytes: needs.buffer_bytes as u64,
-            })
-        });
+        let registered = zcopy.then(|| buffer("the registered buffer", needs.buffer_bytes));
         let size = ctx.bootstrap.size() as usize;
         let mut slots = vec![usize::MAX; size];
         for (slot, rank) in ctx.peers.iter().enumerate() {
@@ -104,7 +99,7 @@ impl<H: Handle> MessageLink<H> {
             landings: Ring::new(LANDINGS, landing_bytes, null, "zero-copy receives")?,
             announced: [Announced::default(); LANDINGS],
             copies: Ring::new(COPIES_MAX, 0, null, "zero-copy sends")?,
-            buffer: buffer.transpose()?,
+            buffer: registered.transpose()?,
             completed: 0,
             waiter: ctx.waiter(),
             failed: false,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
 use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width, WordOp};
 use wirespeed::transport::waiter::Waiter;
-use wirespeed::transport::{Connect, ConnectError};
+use wirespeed::transport::{Connect, ConnectError, buffer};
 use wirespeed_mpi_sys::functions::Aint;
 use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS};
 
@@ -130,12 +130,6 @@ impl<H: Handle> OneSidedLink<H> {
     /// On a window that every rank has made.
     pub fn new(window: Window<H>, ctx: &Connect) -> Result<Self, ConnectError> {
         let needs = &ctx.needs;
-        let memory = |what, bytes: usize| {
-            SharedBytes::heap(bytes).ok_or(ConnectError::Memory {
-                what,
-                bytes: bytes as u64,
-            })
-        };
         let stage_bytes = STAGE_BYTES.max(needs.message_bytes.saturating_add(LINE));
         // SAFETY: the window's memory lives until the window is freed, which happens after the last use of the region in
         // the port's drop; a page-aligned allocation of the library. Whoever keeps a clone longer has an engine's bug.
@@ -143,8 +137,8 @@ impl<H: Handle> OneSidedLink<H> {
         Ok(OneSidedLink {
             peers: ctx.peers.iter().map(|rank| *rank as c_int).collect(),
             region,
-            local: memory("the local buffer", needs.buffer_bytes)?,
-            stage: memory("puts on their way", stage_bytes)?,
+            local: buffer("the local buffer", needs.buffer_bytes)?,
+            stage: buffer("puts on their way", stage_bytes)?,
             staged: 0,
             operands: vec![[0; 2]; OPERANDS],
             operand: 0,

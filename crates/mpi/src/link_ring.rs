@@ -4,7 +4,7 @@
 use crate::link::Comm;
 use core::ffi::c_int;
 use wirespeed::sync::SharedBytes;
-use wirespeed::transport::ConnectError;
+use wirespeed::transport::{ConnectError, buffer};
 use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS, Status};
 
 const LINE: usize = 64;
@@ -28,13 +28,9 @@ impl<H: Handle> Ring<H> {
     pub fn new(count: usize, bytes: usize, null: H, what: &'static str) -> Result<Self, ConnectError> {
         let stride = bytes.saturating_add(LINE - 1) & !(LINE - 1);
         let total = stride.saturating_mul(count);
-        let memory = SharedBytes::heap(total).ok_or(ConnectError::Memory {
-            what,
-            bytes: total as u64,
-        })?;
         Ok(Ring {
             requests: vec![null; count],
-            memory,
+            memory: buffer(what, total)?,
             stride,
             first: 0,
             under_way: 0,

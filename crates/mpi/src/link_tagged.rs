@@ -12,7 +12,7 @@ use core::ffi::{c_int, c_void};
 use wirespeed::sync::SharedBytes;
 use wirespeed::transport::port::{Facts, LinkError, Request, TaggedPort};
 use wirespeed::transport::waiter::Waiter;
-use wirespeed::transport::{Connect, ConnectError};
+use wirespeed::transport::{Connect, ConnectError, buffer};
 use wirespeed_mpi_sys::functions::Count;
 use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS};
 
@@ -74,10 +74,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             tag_max,
             peers,
         } = Lane::open(mpi, ctx)?;
-        let buffer = SharedBytes::heap(needs.buffer_bytes).ok_or(ConnectError::Memory {
-            what: "the buffer of tagged messages",
-            bytes: needs.buffer_bytes as u64,
-        })?;
+        let buffer = buffer("the buffer of tagged messages", needs.buffer_bytes)?;
         let null = mpi.constants.request_null;
         let is_long = needs.message_bytes > COUNT_MAX;
         let large = match is_long && mpi.functions.isend_c.is_none() {

@@ -2,8 +2,8 @@
 
 use crate::options::{IOV, IOV_MAX, STRIDE};
 use wirespeed::sync::SharedBytes;
-use wirespeed::transport::ConnectError;
 use wirespeed::transport::options::{OptionError, OptionReader};
+use wirespeed::transport::{ConnectError, check_available};
 
 /// Memory that lies apart begins at a line of its own.
 const LINE: usize = 64;
@@ -197,12 +197,7 @@ impl<H> Apart<H> {
         }
         let place_bytes = spans.extent().next_multiple_of(LINE).max(LINE);
         let bytes = place_bytes.saturating_mul(places.max(1));
-        if bytes as u64 > wirespeed::host::available_bytes() {
-            return Err(ConnectError::Memory {
-                what: "pieces that lie apart",
-                bytes: bytes as u64,
-            });
-        }
+        check_available("pieces that lie apart", bytes)?;
         let (memory, handle) = allocate(bytes).map_err(Into::into)?;
         Ok(Some(Apart {
             memory,

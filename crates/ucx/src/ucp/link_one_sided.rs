@@ -13,7 +13,7 @@ use std::sync::Arc;
 use wirespeed::sync::{SharedBytes, copy, put};
 use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width, WordOp};
 use wirespeed::transport::waiter::Waiter;
-use wirespeed::transport::{Connect, ConnectError, OneSidedRunner, Ran};
+use wirespeed::transport::{Connect, OneSidedRunner, Ran, check_available};
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
 
@@ -25,13 +25,8 @@ const WORD_BYTES: usize = 8;
 /// Connect and run.
 pub fn open<R: OneSidedRunner>(ctx: &Connect, options: &UcpOptions, runner: R) -> Ran<R::Output> {
     let needs = &ctx.needs;
-    let wanted = needs.region_bytes as u64 + needs.buffer_bytes as u64;
-    if wanted > wirespeed::host::available_bytes() {
-        return Err(ConnectError::Memory {
-            what: "the region and the local buffer",
-            bytes: wanted,
-        });
-    }
+    let wanted = needs.region_bytes.saturating_add(needs.buffer_bytes);
+    check_available("the region and the local buffer", wanted)?;
     let loaded = options.library()?;
     let features = sys::UCP_FEATURE_RMA | sys::UCP_FEATURE_AMO32 | sys::UCP_FEATURE_AMO64;
     let context = Context::open(loaded, options, features)?;

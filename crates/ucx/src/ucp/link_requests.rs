@@ -13,7 +13,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
 use wirespeed::transport::port::{LinkError, Post, Request};
-use wirespeed::transport::{Connect, ConnectError};
+use wirespeed::transport::{Connect, ConnectError, check_available};
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
 
@@ -93,12 +93,7 @@ impl Requests {
     /// For the case of `ctx`.
     pub fn new(ctx: &Connect, options: &UcpOptions, context: &Arc<Context>) -> Result<Self, ConnectError> {
         let wanted = ctx.needs.buffer_bytes;
-        if wanted as u64 > wirespeed::host::available_bytes() {
-            return Err(ConnectError::Memory {
-                what: "the buffer of matched messages",
-                bytes: wanted as u64,
-            });
-        }
+        check_available("the buffer of matched messages", wanted)?;
         let (buffer, handle) = allocate(context, options, wanted)?;
         let none = sys::ucp_dt_iov_t {
             buffer: std::ptr::null_mut(),

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use wirespeed::sync::{SharedBytes, copy};
 use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width, WordOp};
 use wirespeed::transport::waiter::Waiter;
-use wirespeed::transport::{Connect, ConnectError, OneSidedRunner, Ran};
+use wirespeed::transport::{Connect, OneSidedRunner, Ran, check_available};
 use wirespeed_schema::test::Layout;
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::ops;
@@ -39,13 +39,8 @@ pub fn open<R: OneSidedRunner>(
     runner: R,
 ) -> Ran<R::Output> {
     let needs = &ctx.needs;
-    let wanted = needs.region_bytes as u64 + needs.buffer_bytes as u64;
-    if wanted > wirespeed::host::available_bytes() {
-        return Err(ConnectError::Memory {
-            what: "the region and the local buffer",
-            bytes: wanted,
-        });
-    }
+    let wanted = needs.region_bytes.saturating_add(needs.buffer_bytes);
+    check_available("the region and the local buffer", wanted)?;
     let interface = chosen.open(options)?;
     let (region, handle) = allocate(&interface, needs.region_bytes)?;
     let control_at = needs.buffer_bytes.next_multiple_of(CONTROL_BYTES);

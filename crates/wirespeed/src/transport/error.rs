@@ -52,6 +52,12 @@ pub enum ConnectError {
 }
 
 impl ConnectError {
+    /// There are no `bytes` of memory for `what`.
+    pub fn memory(what: &'static str, bytes: usize) -> Self {
+        let bytes = bytes as u64;
+        ConnectError::Memory { what, bytes }
+    }
+
     /// `source` happened while doing `op`.
     pub fn os(op: impl Into<String>, source: std::io::Error) -> Self {
         ConnectError::Os {

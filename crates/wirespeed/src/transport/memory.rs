@@ -1,11 +1,26 @@
-//! Whether the messages of a posted test fit into the memory of this machine, before any of it is asked for. Tests of
-//! other kinds hold a few messages at a time.
+//! Memory of ports; and whether the messages of a posted test fit into that of this machine, before any of it is asked for.
+//! Tests of other kinds hold a few messages at a time.
 
+use super::error::ConnectError;
 use crate::error::MeasureError;
 use crate::host::available_bytes;
+use crate::sync::SharedBytes;
 use wirespeed_schema::case::{Case, GroupKind};
 use wirespeed_schema::posted::CacheState;
 use wirespeed_schema::units::{format_asked_size, format_size};
+
+/// Zeroed memory of a port: `bytes` for `what`.
+pub fn buffer(what: &'static str, bytes: usize) -> Result<SharedBytes, ConnectError> {
+    SharedBytes::heap(bytes).ok_or_else(|| ConnectError::memory(what, bytes))
+}
+
+/// An error where this machine has less memory than `bytes`, which are for `what`.
+pub fn check_available(what: &'static str, bytes: usize) -> Result<(), ConnectError> {
+    match bytes as u64 > available_bytes() {
+        true => Err(ConnectError::memory(what, bytes)),
+        false => Ok(()),
+    }
+}
 
 /// What one rank needs: for its messages, and for everything.
 struct Need {

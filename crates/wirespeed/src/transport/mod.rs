@@ -40,6 +40,7 @@ pub use bulk::{Bulk, Carried, NO_MESSAGES};
 pub use capabilities::{OneSided, Tagged};
 pub use error::ConnectError;
 pub(crate) use memory::memory_obstacle;
+pub use memory::{buffer, check_available};
 pub use room::Room;
 pub use service::Service;
 

@@ -15,6 +15,7 @@ use crate::transport::port::{
 use crate::transport::waiter::Waiter;
 use crate::transport::{
     ByLayout, Connect, ConnectError, MessageRunner, Messages, NO_SHORTIOV, OneSidedRunner, Ran, SizeLimit,
+    buffer,
 };
 
 /// How the capability comes about, for [`Support::Emulated`](crate::transport::Support).
@@ -82,18 +83,12 @@ impl<P: MessagePort> OneSidedOver<P> {
             ));
         }
         let needs = &ctx.needs;
-        let memory = |what, bytes: usize| {
-            SharedBytes::heap(bytes).ok_or(ConnectError::Memory {
-                what,
-                bytes: bytes as u64,
-            })
-        };
         let outstanding_max = needs.window_msgs.clamp(OUTSTANDING_MIN, OUTSTANDING_MAX) as usize;
         Ok(OneSidedOver {
             port,
             served: Served {
-                region: memory("the exposed region", needs.region_bytes)?,
-                local: memory("the local buffer", needs.buffer_bytes)?,
+                region: buffer("the exposed region", needs.region_bytes)?,
+                local: buffer("the local buffer", needs.buffer_bytes)?,
                 fetched: vec![0; needs.fetch_slots],
                 peers: ctx.peers.iter().map(|_| Peer::new(outstanding_max)).collect(),
                 outstanding_max,

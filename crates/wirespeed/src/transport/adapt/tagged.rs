@@ -12,7 +12,7 @@ use super::unexpected::{RECORD_BYTES, Unexpected};
 use crate::sync::SharedBytes;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted, Request, TaggedPort};
 use crate::transport::waiter::Waiter;
-use crate::transport::{Connect, ConnectError, MessageRunner, Messages, Needs, Ran, TaggedRunner};
+use crate::transport::{Connect, ConnectError, MessageRunner, Messages, Needs, Ran, TaggedRunner, buffer};
 
 /// How the capability comes about, for [`Support::Emulated`](crate::transport::Support).
 pub const MEANS: &str = "matched over active messages";
@@ -122,20 +122,15 @@ impl<P: MessagePort> TaggedOver<P> {
                 "tagged messages need a transport that loses nothing".into(),
             ));
         }
-        let memory = |what, bytes: usize| ConnectError::Memory {
-            what,
-            bytes: bytes as u64,
-        };
         let needs = &ctx.needs;
-        let buffer = SharedBytes::heap(needs.buffer_bytes)
-            .ok_or_else(|| memory("the buffer of tagged messages", needs.buffer_bytes))?;
+        let buffer = buffer("the buffer of tagged messages", needs.buffer_bytes)?;
         let unexpected_bytes = unexpected_bytes(needs);
         let peer = |_: &u32| {
             Ok(Peer {
                 receives: Queue::new(),
                 sends: Queue::new(),
                 unexpected: Unexpected::new(unexpected_bytes)
-                    .ok_or_else(|| memory("keeping unexpected messages", unexpected_bytes))?,
+                    .ok_or_else(|| ConnectError::memory("keeping unexpected messages", unexpected_bytes))?,
             })
         };
         Ok(TaggedOver {

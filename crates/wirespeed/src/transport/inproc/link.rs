@@ -2,10 +2,9 @@
 //!
 //! A pointer must never be used before its process has been found to be this one, and is used once by each peer.
 
-use crate::host::available_bytes;
 use crate::sync::SharedBytes;
-use crate::transport::ConnectError;
 use crate::transport::local::{Address, Medium, Place};
+use crate::transport::{ConnectError, buffer, check_available};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -30,14 +29,9 @@ impl Medium for Heap {
     type Offer = Offer;
 
     fn offer(&self, len: usize, peers: usize) -> Result<(SharedBytes, Offer, u64), ConnectError> {
-        let shortage = || ConnectError::Memory {
-            what: "the rings or the region",
-            bytes: len as u64,
-        };
-        if len as u64 > available_bytes() {
-            return Err(shortage());
-        }
-        let bytes = SharedBytes::heap(len).ok_or_else(shortage)?;
+        const WHAT: &str = "the rings or the region";
+        check_available(WHAT, len)?;
+        let bytes = buffer(WHAT, len)?;
         // Touch every page now, not in the measured loop.
         for page in (0..len).step_by(4096) {
             bytes.store_u8(page, 0);

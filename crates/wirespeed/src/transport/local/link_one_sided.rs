@@ -6,7 +6,7 @@ use super::meet::{self, Medium};
 use crate::sync::SharedBytes;
 use crate::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width, WordOp};
 use crate::transport::waiter::Waiter;
-use crate::transport::{Connect, ConnectError, OneSidedRunner, Ran};
+use crate::transport::{Connect, ConnectError, OneSidedRunner, Ran, buffer};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
 use core::sync::atomic::fence;
 
@@ -14,11 +14,7 @@ use core::sync::atomic::fence;
 pub fn open_one_sided<M: Medium, R: OneSidedRunner>(ctx: &Connect, medium: &M, runner: R) -> Ran<R::Output> {
     let met = meet::meet(ctx, medium, 0, ctx.needs.region_bytes)?;
     let mut facts = met.facts;
-    let buffer_bytes = ctx.needs.buffer_bytes;
-    let local = SharedBytes::heap(buffer_bytes).ok_or(ConnectError::Memory {
-        what: "the local buffer",
-        bytes: buffer_bytes as u64,
-    })?;
+    let local = buffer("the local buffer", ctx.needs.buffer_bytes)?;
     let regions: Vec<_> = met.peers.iter().map(|peer| peer.segment.region()).collect();
     let region_bytes = ctx.needs.region_bytes;
     // Operations go wherever this rank's layout says.

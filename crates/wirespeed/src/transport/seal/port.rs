@@ -48,10 +48,8 @@ impl<P: MessagePort> Sealed<P> {
     fn new(port: P, keys: Keys) -> Result<Self, ConnectError> {
         let len = sealed_bytes(keys.message_bytes);
         let mut scratch = Vec::new();
-        scratch.try_reserve_exact(len).map_err(|_| ConnectError::Memory {
-            what: "the buffer for decrypting",
-            bytes: len as u64,
-        })?;
+        let shortage = |_| ConnectError::memory("the buffer for decrypting", len);
+        scratch.try_reserve_exact(len).map_err(shortage)?;
         // Touched, so that no page fault is left for the measurement.
         scratch.resize(len, 0);
         Ok(Sealed {

@@ -2,11 +2,10 @@
 //!
 //! It must never be larger than what the machine can give: a shortage must show here, not as SIGBUS in the loop.
 
-use crate::host::available_bytes;
 use crate::sync::{SharedBytes, mapping};
-use crate::transport::ConnectError;
 use crate::transport::local::{Address, Medium, Place};
 use crate::transport::port::Facts;
+use crate::transport::{ConnectError, check_available};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
 
@@ -33,10 +32,7 @@ impl Medium for SharedFile {
     type Offer = OpenFile;
 
     fn offer(&self, len: usize, _: usize) -> Result<(SharedBytes, OpenFile, u64), ConnectError> {
-        let shortage = ConnectError::Memory {
-            what: "the shared segment",
-            bytes: len as u64,
-        };
+        const WHAT: &str = "the shared segment";
         let (created, huge) = match huge_length(len).filter(|_| self.huge) {
             None if self.huge => (None, "off: this kernel has no huge pages"),
             None => (None, "off"),
@@ -47,11 +43,13 @@ impl Medium for SharedFile {
         };
         let created = match created {
             Some(created) => created,
-            None if len as u64 > available_bytes() => return Err(shortage),
-            None => mapping::create(len, false).map_err(|errno| match errno {
-                Errno::NOMEM | Errno::NOSPC => shortage,
-                other => ConnectError::os("a shared memory file", other.into()),
-            })?,
+            None => {
+                check_available(WHAT, len)?;
+                mapping::create(len, false).map_err(|errno| match errno {
+                    Errno::NOMEM | Errno::NOSPC => ConnectError::memory(WHAT, len),
+                    other => ConnectError::os("a shared memory file", other.into()),
+                })?
+            }
         };
         let (fd, bytes) = created;
         let handle = fd.as_raw_fd() as u64;
@@ -73,10 +71,7 @@ impl Medium for SharedFile {
         }
         let fd = i32::try_from(address.handle).unwrap_or(-1);
         mapping::open(address.place.pid, fd, address.segment_bytes).map_err(|errno| match errno {
-            Errno::NOMEM => ConnectError::Memory {
-                what: "a peer's segment",
-                bytes: address.segment_bytes as u64,
-            },
+            Errno::NOMEM => ConnectError::memory("a peer's segment", address.segment_bytes),
             Errno::INVAL => ConnectError::BadPeer {
                 rank,
                 what: "no sealed memory file of the size that it said".into(),

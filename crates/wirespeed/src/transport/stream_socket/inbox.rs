@@ -94,10 +94,7 @@ impl Inbox {
 /// `len` zeroed bytes, touched, so that no page fault is left for the measurement. Where they are many, the first message
 /// touches them: an end that only answers needs none, and a machine may not have as many twice.
 pub fn zeroed(len: usize, what: &'static str) -> Result<Vec<u8>, ConnectError> {
-    let mut bytes = zeroed_bytes(len).ok_or(ConnectError::Memory {
-        what,
-        bytes: len as u64,
-    })?;
+    let mut bytes = zeroed_bytes(len).ok_or_else(|| ConnectError::memory(what, len))?;
     if len < UNTOUCHED_BYTES_MIN {
         // Zeros that are black are written.
         std::hint::black_box(&mut bytes[..]).fill(std::hint::black_box(0));

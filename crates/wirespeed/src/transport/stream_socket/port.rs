@@ -11,9 +11,9 @@ use super::outbox::Outbox;
 use super::setup::{Describe, Link, Setup};
 use super::zerocopy::ZeroCopy;
 use crate::sync::{SharedBytes, copy};
-use crate::transport::ConnectError;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
 use crate::transport::waiter::Waiter;
+use crate::transport::{ConnectError, buffer};
 use std::os::fd::BorrowedFd;
 
 /// Up to this size a short payload is put behind its header and sent by `send`; above, `sendmsg` spares the copy.
@@ -157,13 +157,8 @@ fn push_zerocopy(zero: &mut ZeroCopy, fd: BorrowedFd<'_>, buffer: &SharedBytes) 
 impl StreamPort {
     /// A port over `links`, by slot. `sleeps`: it waits in the kernel.
     pub fn new(links: Vec<Link>, sleeps: bool, setup: Setup) -> Result<Self, ConnectError> {
-        let buffer = match setup.zerocopy_bytes {
-            Some(bytes) => Some(SharedBytes::heap(bytes).ok_or(ConnectError::Memory {
-                what: "the buffer for zero-copy sends",
-                bytes: bytes as u64,
-            })?),
-            None => None,
-        };
+        let zerocopy = |bytes| buffer("the buffer for zero-copy sends", bytes);
+        let buffer = setup.zerocopy_bytes.map(zerocopy).transpose()?;
         let ready = PollSet::new(2 * links.len());
         let mut peers = Vec::with_capacity(links.len());
         for link in links {
