@@ -20,6 +20,7 @@ pub(crate) mod room;
 pub(crate) mod seal;
 mod service;
 pub mod waiter;
+mod word;
 
 #[cfg(test)]
 mod fixtures;

@@ -20,6 +20,8 @@
 use crate::sync::{SharedBytes, copy};
 use std::collections::BTreeMap;
 
+pub use super::word::{AtomicOp, Width, WordOp};
+
 /// Whether an operation was accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
@@ -232,99 +234,6 @@ pub trait MessagePort {
     /// Facts for the result. Cold.
     fn facts(&self) -> Facts {
         Facts::new()
-    }
-}
-
-/// An operation on a remote word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AtomicOp {
-    /// Add; nothing comes back (posted).
-    Add,
-    /// Add and fetch the value from before.
-    FetchAdd,
-    /// Swap and fetch.
-    Swap,
-    /// Swap if equal to `compare`; fetches the value from before.
-    CompareSwap,
-}
-
-impl AtomicOp {
-    /// Every operation.
-    pub const ALL: [AtomicOp; 4] = [
-        AtomicOp::Add,
-        AtomicOp::FetchAdd,
-        AtomicOp::Swap,
-        AtomicOp::CompareSwap,
-    ];
-
-    /// The name of its test, as far as it has one of its own.
-    pub fn name(self) -> &'static str {
-        match self {
-            AtomicOp::Add => "add",
-            AtomicOp::FetchAdd => "fadd",
-            AtomicOp::Swap => "swap",
-            AtomicOp::CompareSwap => "cswap",
-        }
-    }
-}
-
-/// Width of a remote word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Width {
-    /// 4 bytes.
-    W4,
-    /// 8 bytes.
-    W8,
-}
-
-impl Width {
-    /// Every width.
-    pub const ALL: [Width; 2] = [Width::W4, Width::W8];
-
-    /// That of a word of `size_bytes`: 4, else 8.
-    pub fn of(size_bytes: u64) -> Self {
-        if size_bytes == 4 { Width::W4 } else { Width::W8 }
-    }
-
-    /// In bytes.
-    #[inline(always)]
-    pub fn bytes(self) -> usize {
-        match self {
-            Width::W4 => 4,
-            Width::W8 => 8,
-        }
-    }
-}
-
-/// An atomic operation on a word of a peer's region.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WordOp {
-    /// What is done.
-    pub op: AtomicOp,
-    /// How wide the word is.
-    pub width: Width,
-    /// Where it lies in the region, aligned to its width.
-    pub offset: usize,
-    /// What is added, or takes the word's place.
-    pub operand: u64,
-    /// What a word is compared with before it is swapped.
-    pub compare: u64,
-    /// Where a fetched value goes, below `Needs::fetch_slots`.
-    pub slot: usize,
-}
-
-impl WordOp {
-    /// `op` on the word of `width` at `offset`.
-    #[inline(always)]
-    pub fn new(op: AtomicOp, width: Width, offset: usize, operand: u64, compare: u64, slot: usize) -> Self {
-        WordOp {
-            op,
-            width,
-            offset,
-            operand,
-            compare,
-            slot,
-        }
     }
 }
 

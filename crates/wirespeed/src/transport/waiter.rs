@@ -89,6 +89,15 @@ impl Waiter {
         }
     }
 
+    /// What `error` means for a port that a cancel shuts: that it was cancelled, where it was.
+    #[cold]
+    pub(crate) fn explain(&self, error: LinkError) -> LinkError {
+        match self.look() {
+            Err(cancelled) if error == LinkError::Closed => cancelled,
+            _ => error,
+        }
+    }
+
     /// The policy.
     #[inline(always)]
     pub fn policy(&self) -> IdlePolicy {

@@ -6,8 +6,7 @@
 
 use super::fixed_queue::FixedQueue;
 use crate::sync::SharedBytes;
-use crate::transport::port::{AtomicOp, LinkError, OnMessage, Width};
-use core::sync::atomic::Ordering::{AcqRel, Acquire};
+use crate::transport::port::{AtomicOp, LinkError, OnMessage, Width, WordOp};
 
 const OP_SHIFT: u32 = 60;
 const WIDE: u64 = 1 << 59;
@@ -226,9 +225,10 @@ impl Served {
     fn other(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<(), &'static str> {
         match Kind::of(header).ok_or("an unknown operation")? {
             Kind::Put => self.put(peer, header, payload),
-            kind @ (Kind::Add | Kind::FetchAdd | Kind::Swap | Kind::CompareSwap) => {
-                self.atomic(kind, peer, header, payload)
-            }
+            Kind::Add => self.atomic(AtomicOp::Add, peer, header, payload),
+            Kind::FetchAdd => self.atomic(AtomicOp::FetchAdd, peer, header, payload),
+            Kind::Swap => self.atomic(AtomicOp::Swap, peer, header, payload),
+            Kind::CompareSwap => self.atomic(AtomicOp::CompareSwap, peer, header, payload),
             Kind::Get => {
                 let len = usize::try_from(word_of(payload, 0)?).map_err(|_| OUT_OF_REGION)?;
                 let from = self.offset(header, len)?;
@@ -265,38 +265,19 @@ impl Served {
         Ok(())
     }
 
-    fn atomic(&mut self, kind: Kind, peer: usize, header: u64, payload: &[u8]) -> Result<(), &'static str> {
-        let width = if header & WIDE != 0 { 8 } else { 4 };
-        let offset = self.offset(header, width)?;
-        if !offset.is_multiple_of(width) {
+    fn atomic(&mut self, op: AtomicOp, peer: usize, header: u64, payload: &[u8]) -> Result<(), &'static str> {
+        let width = if header & WIDE != 0 { Width::W8 } else { Width::W4 };
+        let offset = self.offset(header, width.bytes())?;
+        if !offset.is_multiple_of(width.bytes()) {
             return Err("a word that is not aligned");
         }
         let operand = word_of(payload, 0)?;
-        let compare = match kind {
-            Kind::CompareSwap => word_of(payload, 1)?,
+        let compare = match op {
+            AtomicOp::CompareSwap => word_of(payload, 1)?,
             _ => 0,
         };
-        let before = if width == 8 {
-            let word = self.region.u64_at(offset);
-            match kind {
-                Kind::Swap => word.swap(operand, AcqRel),
-                Kind::CompareSwap => word
-                    .compare_exchange(compare, operand, AcqRel, Acquire)
-                    .unwrap_or_else(|found| found),
-                _ => word.fetch_add(operand, AcqRel),
-            }
-        } else {
-            let (operand, compare) = (operand as u32, compare as u32);
-            let word = self.region.u32_at(offset);
-            u64::from(match kind {
-                Kind::Swap => word.swap(operand, AcqRel),
-                Kind::CompareSwap => word
-                    .compare_exchange(compare, operand, AcqRel, Acquire)
-                    .unwrap_or_else(|found| found),
-                _ => word.fetch_add(operand, AcqRel),
-            })
-        };
-        if kind == Kind::Add {
+        let before = WordOp::new(op, width, offset, operand, compare, 0).apply(&self.region);
+        if op == AtomicOp::Add {
             self.peers[peer].served += 1;
             return Ok(());
         }

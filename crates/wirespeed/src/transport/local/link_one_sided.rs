@@ -4,10 +4,10 @@
 
 use super::meet::{self, Medium};
 use crate::sync::SharedBytes;
-use crate::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, Width, WordOp};
+use crate::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Posted, WordOp};
 use crate::transport::waiter::Waiter;
 use crate::transport::{Connect, ConnectError, OneSidedRunner, Ran, buffer};
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
+use core::sync::atomic::Ordering::{Release, SeqCst};
 use core::sync::atomic::fence;
 
 /// Map all peers' regions and run on them.
@@ -89,40 +89,10 @@ impl OneSidedPort for RegionPort {
 
     #[inline(always)]
     fn atomic(&mut self, peer: usize, asked: WordOp) -> Posted {
-        let region = &self.regions[peer];
-        let before = match asked.width {
-            Width::W8 => {
-                let (operand, compare) = (asked.operand, asked.compare);
-                let word = region.u64_at(asked.offset);
-                match asked.op {
-                    AtomicOp::Add => {
-                        word.fetch_add(operand, AcqRel);
-                        return Ok(Post::Done);
-                    }
-                    AtomicOp::FetchAdd => word.fetch_add(operand, AcqRel),
-                    AtomicOp::Swap => word.swap(operand, AcqRel),
-                    AtomicOp::CompareSwap => word
-                        .compare_exchange(compare, operand, AcqRel, Acquire)
-                        .unwrap_or_else(|found| found),
-                }
-            }
-            Width::W4 => {
-                let (operand, compare) = (asked.operand as u32, asked.compare as u32);
-                let word = region.u32_at(asked.offset);
-                let before = match asked.op {
-                    AtomicOp::Add => {
-                        word.fetch_add(operand, AcqRel);
-                        return Ok(Post::Done);
-                    }
-                    AtomicOp::FetchAdd => word.fetch_add(operand, AcqRel),
-                    AtomicOp::Swap => word.swap(operand, AcqRel),
-                    AtomicOp::CompareSwap => word
-                        .compare_exchange(compare, operand, AcqRel, Acquire)
-                        .unwrap_or_else(|found| found),
-                };
-                u64::from(before)
-            }
-        };
+        let before = asked.apply(&self.regions[peer]);
+        if asked.op == AtomicOp::Add {
+            return Ok(Post::Done);
+        }
         self.fetched[asked.slot] = before;
         self.completed += 1;
         Ok(Post::Done)

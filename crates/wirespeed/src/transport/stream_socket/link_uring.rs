@@ -275,15 +275,6 @@ impl UringPort {
         }
     }
 
-    /// A cancelled port finds its sockets shut down; the reason is the cancel.
-    #[cold]
-    fn explain(&self, error: LinkError) -> LinkError {
-        match self.waiter.look() {
-            Err(cancelled) if error == LinkError::Closed => cancelled,
-            _ => error,
-        }
-    }
-
     /// Room to stage one more frame for `slot`, after looking whether the last one went out.
     #[inline(always)]
     fn has_room(&mut self, slot: usize) -> Result<bool, LinkError> {
@@ -341,7 +332,7 @@ impl MessagePort for UringPort {
                 "a message longer than the port was opened for",
             ));
         }
-        if !self.has_room(slot).map_err(|e| self.explain(e))? {
+        if !self.has_room(slot).map_err(|e| self.waiter.explain(e))? {
             return Ok(Post::Busy);
         }
         let peer = &mut self.peers[slot];
@@ -354,12 +345,12 @@ impl MessagePort for UringPort {
 
     #[inline(always)]
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
-        self.poll_ring(on).map_err(|e| self.explain(e))
+        self.poll_ring(on).map_err(|e| self.waiter.explain(e))
     }
 
     #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
-        self.wait_ring(on).map_err(|e| self.explain(e))
+        self.wait_ring(on).map_err(|e| self.waiter.explain(e))
     }
 
     #[inline(always)]

@@ -25,10 +25,11 @@ pub use options::{COMMON_OPTIONS, StreamOptions, Wait};
 pub use setup::{Describe, Link, Setup};
 
 use super::seal::{self, Either, Keys};
-use super::{ByLayout, Connect, MessageRunner, NO_SHORTIOV, Ran, SizeLimit};
+use super::{Atomics, ByLayout, Connect, Limits, MessageRunner, NO_SHORTIOV, Ran, SizeLimit, adapt};
 #[cfg(not(feature = "uring"))]
 use no_uring as link_uring;
 use port::StreamPort;
+use wirespeed_schema::case::GroupKind;
 use wirespeed_schema::test::Layout;
 
 /// Largest message of a stream socket transport: what a frame's length can say.
@@ -81,8 +82,21 @@ pub fn run<R: MessageRunner>(
     })
 }
 
+/// What a transport over stream sockets can do: messages, and the rest over them. `zcopy` is the transport's own limit for
+/// zero-copy sends.
+pub fn limits(options: &StreamOptions, zcopy: SizeLimit, groups: &'static [GroupKind]) -> Limits {
+    let messages = message_limits(options, zcopy);
+    let (put, get) = adapt::one_sided::limits(&messages);
+    let tagged = messages[Layout::Bcopy as usize].clone();
+    Limits::of_messages(groups, messages)
+        .with_tagged(tagged)
+        .with_one_sided(put, get)
+        .with_atomics(Atomics::ALL)
+        .with_ranks_max(seal::ranks_max(options.cipher, u32::MAX))
+}
+
 /// Sizes of messages by layout: `zcopy` is the transport's own limit for zero-copy sends.
-pub fn message_limits(options: &StreamOptions, zcopy: SizeLimit) -> ByLayout {
+fn message_limits(options: &StreamOptions, zcopy: SizeLimit) -> ByLayout {
     // Encrypted, a message is longer than its payload.
     let overhead = options.cipher.map_or(0, |_| seal::OVERHEAD_BYTES as u64);
     let copied = SizeLimit::UpTo(MESSAGE_BYTES_MAX - overhead);

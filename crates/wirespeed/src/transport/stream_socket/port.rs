@@ -189,15 +189,6 @@ impl StreamPort {
         self.peers.iter().any(Peer::is_moving)
     }
 
-    /// A cancelled port finds its sockets shut down; the reason is the cancel.
-    #[cold]
-    fn explain(&self, error: LinkError) -> LinkError {
-        match self.waiter.look() {
-            Err(cancelled) if error == LinkError::Closed => cancelled,
-            _ => error,
-        }
-    }
-
     #[inline(always)]
     fn poll_peers<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         let mut handled = 0;
@@ -257,9 +248,9 @@ impl StreamPort {
                     other => break other,
                 }
             };
-            return result.map_err(|e| self.explain(e));
+            return result.map_err(|e| self.waiter.explain(e));
         }
-        wait_for_any(self, on).map_err(|e| self.explain(e))
+        wait_for_any(self, on).map_err(|e| self.waiter.explain(e))
     }
 }
 
@@ -362,7 +353,7 @@ impl MessagePort for StreamPort {
 
     #[inline(always)]
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
-        self.poll_peers(on).map_err(|e| self.explain(e))
+        self.poll_peers(on).map_err(|e| self.waiter.explain(e))
     }
 
     #[inline(always)]

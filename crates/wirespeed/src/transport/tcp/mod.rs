@@ -8,18 +8,16 @@ mod link;
 mod options;
 
 use super::options::{OptionError, OptionReader, OptionSpec};
-use super::seal;
 use super::stream_socket::{self, Family, Link, Listening};
 use super::{
-    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, Ran, SizeLimit,
-    Support, Tagged, Transport, adapt,
+    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, Ran, SizeLimit, Support,
+    Tagged, Transport, adapt,
 };
 use options::TcpOptions;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use wirespeed_schema::case::{GroupKind, TransportOptions};
-use wirespeed_schema::test::Layout;
 
 /// The TCP transport.
 pub struct Tcp;
@@ -48,17 +46,8 @@ impl Transport for Tcp {
 
     fn limits(options: &TcpOptions) -> Limits {
         let zcopy = SizeLimit::UpTo(stream_socket::ZCOPY_BYTES_MAX);
-        let messages = stream_socket::message_limits(&options.stream, zcopy);
-        let (put, get) = adapt::one_sided::limits(&messages);
-        Limits {
-            put,
-            get,
-            atomics: Atomics::ALL,
-            tagged: messages[Layout::Bcopy as usize].clone(),
-            messages,
-            groups: &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts],
-            ranks_max: seal::ranks_max(options.stream.cipher, u32::MAX),
-        }
+        let groups = &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts];
+        stream_socket::limits(&options.stream, zcopy, groups)
     }
 }
 

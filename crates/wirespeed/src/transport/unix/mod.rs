@@ -6,17 +6,15 @@
 //! Loops may call: sockets.
 
 use super::options::{OptionError, OptionReader, OptionSpec};
-use super::seal;
 use super::stream_socket::{self, COMMON_OPTIONS, Family, Link, Listening, StreamOptions};
 use super::{
-    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, Ran, SizeLimit,
-    Support, Tagged, Transport, adapt,
+    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, Ran, SizeLimit, Support,
+    Tagged, Transport, adapt,
 };
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
-use wirespeed_schema::test::Layout;
 
 /// The Unix socket transport.
 pub struct Unix;
@@ -48,17 +46,7 @@ impl Transport for Unix {
     }
 
     fn limits(options: &StreamOptions) -> Limits {
-        let messages = stream_socket::message_limits(options, NO_ZCOPY);
-        let (put, get) = adapt::one_sided::limits(&messages);
-        Limits {
-            put,
-            get,
-            atomics: Atomics::ALL,
-            tagged: messages[Layout::Bcopy as usize].clone(),
-            messages,
-            groups: &[GroupKind::Threads, GroupKind::Processes],
-            ranks_max: seal::ranks_max(options.cipher, u32::MAX),
-        }
+        stream_socket::limits(options, NO_ZCOPY, &[GroupKind::Threads, GroupKind::Processes])
     }
 }
 
