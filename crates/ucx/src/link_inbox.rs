@@ -18,6 +18,13 @@ const SPARE: usize = 64;
 /// As many at least, if they are long: a window of one still has no more places than it would without.
 const SPARE_MIN: usize = 3;
 
+/// Nobody's handler, before the first poll.
+pub struct Nobody;
+
+impl OnMessage for Nobody {
+    fn message(&mut self, _: usize, _: u64, _: &[u8]) {}
+}
+
 #[derive(Clone, Copy, Default)]
 struct Record {
     slot: usize,

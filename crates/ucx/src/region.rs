@@ -1,4 +1,4 @@
-//! The region of a peer, as its owner announced it: where a range of it lies over there.
+//! What peers announce: their bytes for UCX, and their region, which says where a range of it lies over there.
 
 use wirespeed::transport::port::LinkError;
 
@@ -26,6 +26,13 @@ impl Region {
         }
         Ok(self.base + offset as u64)
     }
+}
+
+/// `bytes` of a peer where reading on does no harm: UCX is not told their length.
+pub fn roomy(bytes: &[u8]) -> Vec<u8> {
+    let mut room = bytes.to_vec();
+    room.resize(bytes.len() + 1024, 0);
+    room
 }
 
 #[cfg(test)]

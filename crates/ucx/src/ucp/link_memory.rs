@@ -73,6 +73,15 @@ pub fn allocate(
     Ok((bytes, handle))
 }
 
+/// Tell UCX with an operation whose memory its data are, where it is to be told.
+#[inline(always)]
+pub fn tell(parameters: &mut sys::ucp_request_param_t, handle: Option<sys::ucp_mem_h>) {
+    if let Some(handle) = handle {
+        parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
+        parameters.memh = handle;
+    }
+}
+
 /// What peers need to reach memory of ours.
 pub fn expose(context: &Context, bytes: &SharedBytes, handle: sys::ucp_mem_h) -> Result<Exposed, UcxError> {
     let loaded = context.loaded;

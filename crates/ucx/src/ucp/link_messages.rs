@@ -1,11 +1,11 @@
 //! Active messages of UCP. Short and packed ones are copied into storage of the port, for UCP may read them later; zero-copy
 //! ones are handed over where they are. Long messages arrive by rendezvous, into a place kept for them in their order.
 
-use super::link_memory::allocate;
+use super::link_memory::{allocate, tell};
 use super::link_sends::Sends;
 use super::link_worker::{Context, Endpoint, Exposed, Flush, Worker, connect};
 use super::{COPIED_BYTES_MAX, UcpOptions};
-use crate::link_inbox::{Inbox, KEPT_BYTES_MAX};
+use crate::link_inbox::{Inbox, KEPT_BYTES_MAX, Nobody};
 use crate::link_status::cold_error;
 use crate::options::{HEADER_BYTES, IN_FRONT_BYTES_MAX};
 use crate::pieces::{Apart, Spans};
@@ -245,12 +245,6 @@ fn callback<H: OnMessage>(copies: bool) -> Handler {
         true => arrived::<H, true>,
         false => arrived::<H, false>,
     }
-}
-
-struct Nobody;
-
-impl OnMessage for Nobody {
-    fn message(&mut self, _: usize, _: u64, _: &[u8]) {}
 }
 
 /// Connect and run.
@@ -529,10 +523,7 @@ impl MessagePort for UcpMessages {
                 parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_DATATYPE;
                 parameters.datatype = u64::from(sys::UCP_DATATYPE_IOV);
             }
-            if let Some(handle) = handle {
-                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
-                parameters.memh = handle;
-            }
+            tell(parameters, handle);
             // SAFETY: a live endpoint of this thread; header, list and data stay until the completion.
             Ok(unsafe {
                 (self.send)(

@@ -2,7 +2,7 @@
 //!
 //! It must never let the last byte of a checked put be seen before the others.
 
-use super::link_memory::{allocate, expose};
+use super::link_memory::{allocate, expose, tell};
 use super::link_sends::{Room, Sends};
 use super::link_worker::{Context, Endpoint, Flush, Worker, connect};
 use super::{COPIED_BYTES_MAX, UcpOptions};
@@ -154,10 +154,7 @@ impl OneSidedPort for UcpOneSided {
         let target = self.target(peer, to, len)?;
         let data = self.own(from, len)?;
         self.counted.post("ucp_put_nbx", |room, parameters| {
-            if let Some(handle) = self.handle {
-                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
-                parameters.memh = handle;
-            }
+            tell(parameters, self.handle);
             // SAFETY: memory in bounds, which stays until all is complete.
             Ok(unsafe { self.put(target, (data, len), room, parameters) })
         })
@@ -175,10 +172,7 @@ impl OneSidedPort for UcpOneSided {
         let data = self.own(to, len)?;
         let ucx = &self.loaded.ucx;
         self.counted.post("ucp_get_nbx", |_, parameters| {
-            if let Some(handle) = self.handle {
-                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
-                parameters.memh = handle;
-            }
+            tell(parameters, self.handle);
             // SAFETY: a live endpoint of this thread; memory in bounds, which stays until the completion.
             Ok(unsafe { ucx.ucp_get_nbx(end.ep, data.cast(), len, address, end.rkey, parameters) })
         })

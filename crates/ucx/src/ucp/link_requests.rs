@@ -3,7 +3,7 @@
 //! It must never touch a range of the buffer that a request uses.
 
 use super::UcpOptions;
-use super::link_memory::allocate;
+use super::link_memory::{allocate, tell};
 use super::link_worker::{Context, failed, refused};
 use crate::link_status::cold_error;
 use crate::options::IOV_MAX;
@@ -12,7 +12,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
-use wirespeed::transport::port::{LinkError, Post, Request};
+use wirespeed::transport::port::{LinkError, Request};
 use wirespeed::transport::{Connect, ConnectError, check_available};
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
@@ -205,10 +205,7 @@ impl Requests {
         parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
         let mut handle = self.handle;
         if !(self.listed[usize::from(is_send)] && self.spans.are_of(len)) {
-            if let Some(handle) = handle {
-                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
-                parameters.memh = handle;
-            }
+            tell(parameters, handle);
             return (at.cast(), len, parameters);
         }
         if let Some(apart) = &self.apart {
@@ -219,10 +216,7 @@ impl Requests {
             at = apart.start(place);
             handle = handle.map(|_| apart.handle);
         }
-        if let Some(handle) = handle {
-            parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
-            parameters.memh = handle;
-        }
+        tell(parameters, handle);
         parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_DATATYPE;
         parameters.datatype = u64::from(sys::UCP_DATATYPE_IOV);
         // SAFETY: the request is not under way yet, so nobody reads its list.
@@ -247,10 +241,8 @@ impl Requests {
         if pointer.is_null() {
             self.fulfil(request);
         } else if let Some(status) = failed(pointer) {
-            return match refused(operation, status)? {
-                Post::Busy => Err(LinkError::Exhausted(operation)),
-                Post::Done => Ok(request),
-            };
+            // Nobody tries a request again.
+            return refused(operation, status).and(Err(LinkError::Exhausted(operation)));
         }
         Ok(request)
     }

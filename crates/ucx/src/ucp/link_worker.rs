@@ -5,7 +5,7 @@
 use super::{UcpOptions, Wait};
 use crate::error::{UcxError, check};
 use crate::link_status::posted;
-use crate::region::Region;
+use crate::region::{Region, roomy};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::ffi::{CString, c_uint, c_void};
@@ -434,13 +434,6 @@ pub fn connect(
     // After this everybody has everybody's address.
     ctx.exchange(&[])?;
     Ok(endpoints)
-}
-
-/// `bytes` where reading on does no harm: UCX is not told their length.
-fn roomy(bytes: &[u8]) -> Vec<u8> {
-    let mut room = bytes.to_vec();
-    room.resize(bytes.len() + 1024, 0);
-    room
 }
 
 fn reach(worker: &Arc<Worker>, options: &UcpOptions, address: &[u8]) -> Result<Endpoint, UcxError> {

@@ -5,7 +5,7 @@
 use super::link_interface::Interface;
 use super::link_memory::{Key, NO_KEY, pack};
 use crate::error::{UcxError, check};
-use crate::region::Region;
+use crate::region::{Region, roomy};
 use serde::{Deserialize, Serialize};
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -196,13 +196,6 @@ fn address(
         region_bytes: exposed.map_or(0, |e| e.bytes.len() as u64),
         region_key: exposed.map_or(Ok(None), |e| pack(interface, e.handle))?,
     })
-}
-
-/// `bytes` where reading on does no harm.
-fn roomy(bytes: &[u8]) -> Vec<u8> {
-    let mut room = bytes.to_vec();
-    room.resize(bytes.len() + 256, 0);
-    room
 }
 
 fn endpoint(interface: &Arc<Interface>, parameters: &sys::uct_ep_params_t) -> Result<Endpoint, UcxError> {

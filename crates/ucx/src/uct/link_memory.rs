@@ -2,6 +2,7 @@
 
 use super::link_interface::{Interface, Padded};
 use crate::error::{UcxError, check};
+use crate::region::roomy;
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
 use wirespeed_ucx_sys as sys;
@@ -76,9 +77,7 @@ impl Key {
                 bundle: None,
             });
         };
-        // UCX trusts the length: the key is copied to a place where reading on does no harm.
-        let mut room = packed.to_vec();
-        room.resize(packed.len() + 256, 0);
+        let room = roomy(packed);
         // SAFETY: plain data, all-zero is valid.
         let mut bundle: Box<Padded<sys::uct_rkey_bundle_t>> = unsafe { Padded::zeroed() };
         // SAFETY: a component of UCX's list, bytes of a peer under the same transport, room for the answer.

@@ -10,7 +10,7 @@ use super::link_interface::Interface;
 use super::link_memory::allocate;
 use super::link_pieces::List;
 use super::{Chosen, UctOptions};
-use crate::link_inbox::Inbox;
+use crate::link_inbox::{Inbox, Nobody};
 use crate::link_status::{cold_error, posted};
 use crate::options::HEADER_BYTES;
 use crate::pieces::{Apart, Iov, Spans};
@@ -49,13 +49,6 @@ unsafe extern "C" fn arrived<H: OnMessage>(
         (*from.inbox).arrived::<H>(from.slot, data.cast::<u8>(), len);
     }
     sys::UCS_OK
-}
-
-/// Nobody's handler, before the first poll.
-struct Nobody;
-
-impl OnMessage for Nobody {
-    fn message(&mut self, _: usize, _: u64, _: &[u8]) {}
 }
 
 type Handler = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, c_uint) -> sys::ucs_status_t;
