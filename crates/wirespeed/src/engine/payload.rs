@@ -300,10 +300,6 @@ mod tests {
     impl MessagePort for Peers {
         const ZCOPY: bool = true;
 
-        fn send_short(&mut self, _: usize, _: u64, _: &[u8]) -> Posted {
-            Err(LinkError::Unsupported("short"))
-        }
-
         fn send_bcopy(&mut self, _: usize, _: u64, _: usize, _: impl FnOnce(&mut [u8])) -> Posted {
             Err(LinkError::Unsupported("bcopy"))
         }
