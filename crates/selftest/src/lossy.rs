@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
-use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post, Posted};
 use wirespeed::transport::registry::Entry;
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{

@@ -6,7 +6,7 @@ use crate::link_status::cold_error;
 use crate::order::Order;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
-use wirespeed::transport::port::{LinkError, Post, Posted};
+use wirespeed::transport::port::{Post, Posted};
 use wirespeed_ucx_sys as sys;
 
 /// One operation under way.
@@ -135,6 +135,7 @@ pub unsafe extern "C" fn unpack(pending: *mut c_void, data: *const c_void, len: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed::transport::port::LinkError;
 
     fn finish(pending: *mut Pending, status: sys::ucs_status_t) {
         // SAFETY: as UCX does: the completion of an operation under way.

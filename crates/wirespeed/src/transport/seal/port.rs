@@ -6,7 +6,7 @@
 
 use super::cipher::Pair;
 use super::{Cipher, FACT, OVERHEAD_BYTES, agree, sealed_bytes};
-use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted};
+use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Posted};
 use crate::transport::{Connect, ConnectError};
 
 /// Keys of one measurement, one pair for each peer by slot: made anew whenever a port is opened.
@@ -162,6 +162,7 @@ impl<P: MessagePort> MessagePort for Sealed<P> {
 mod tests {
     use super::super::cipher::{Opener, Sealer};
     use super::*;
+    use crate::transport::port::Post;
     use ring::aead::{LessSafeKey, UnboundKey};
 
     /// Sends to itself, through a wire that the test can reach into. `busy` sends find no room.
