@@ -1,12 +1,13 @@
 //! What an experiment found, and the document that it goes into.
 
-use super::{Experiment, cell::Cell};
+use super::Experiment;
 use crate::document::Draft;
 use crate::errors::Failure;
 use std::borrow::Cow;
-use wirespeed_report::interference::{self, Arms, Interference};
+use std::collections::BTreeMap;
+use wirespeed_report::interference::{self, Arms, Interference, Loaded};
 use wirespeed_schema::Run;
-use wirespeed_schema::order::InOrder;
+use wirespeed_schema::order::{InOrder, map_of};
 use wirespeed_schema::run::{CaseResult, Status};
 use wirespeed_schema::section::Order;
 
@@ -18,13 +19,15 @@ pub struct Found {
     pub subjects: Vec<usize>,
     /// For each of the results, the cell that it is of.
     pub cells: Vec<usize>,
-    /// What loads did, where there are any.
-    pub interference: Option<Interference>,
     /// Why it ended before its time, where not by the user's wish.
     pub failure: Option<Failure>,
     /// Whether the user ended it.
     pub stopped: bool,
     refused: bool,
+    /// Of each cell under a load, the load and the cell without it.
+    loads: BTreeMap<usize, (Loaded, usize)>,
+    /// Seed and rounds, where loads are compared with none.
+    compared: Option<(u64, u32)>,
     /// Seed, and what is in random order, where more than one thing is.
     order: Option<(u64, &'static str)>,
 }
@@ -41,9 +44,6 @@ impl Found {
             ..
         } = experiment;
         let rounds = subjects.iter().map(|subject| subject.rounds).max().unwrap_or(0);
-        let interference = how
-            .has_loads()
-            .then(|| Interference::judged(&arms(&cells), how.seed, rounds));
         let compared = subjects.iter().any(|subject| subject.cells.len() > 1);
         let order = match (compared, how.repeats > 1) {
             (true, _) => Some("block of two rounds"),
@@ -54,6 +54,8 @@ impl Found {
         for (number, subject) in subjects.iter().enumerate() {
             subject.cells.iter().for_each(|cell| owners[*cell] = number);
         }
+        let loaded = cells.iter().enumerate();
+        let loads = map_of(loaded.filter_map(|(number, cell)| Some((number, cell.loaded.clone()?))));
         let known = owners.into_iter().zip(cells).enumerate();
         let known = known.filter_map(|(number, (subject, cell))| Some((subject, number, cell.result?)));
         let (subjects, cells, results) = known.collect();
@@ -61,10 +63,11 @@ impl Found {
             results,
             subjects,
             cells,
-            interference,
             failure,
             stopped: stop.is_requested(),
             refused,
+            loads,
+            compared: how.has_loads().then_some((how.seed, rounds)),
             order: order.map(|within| (how.seed, within)),
         }
     }
@@ -75,10 +78,11 @@ impl Found {
             results: Vec::new(),
             subjects: Vec::new(),
             cells: Vec::new(),
-            interference: None,
             failure: Some(failure),
             stopped: false,
             refused: false,
+            loads: BTreeMap::new(),
+            compared: None,
             order: None,
         }
     }
@@ -97,7 +101,33 @@ impl Found {
 
     /// The results without load.
     pub fn undisturbed(&self) -> Cow<'_, [CaseResult]> {
-        interference::without_load(&self.results, self.interference.is_some())
+        interference::without_load(&self.results, self.compared.is_some())
+    }
+
+    /// The place of the result that a subject has without load, where it was measured so.
+    pub fn without_load(&self, subject: usize) -> Option<usize> {
+        let of = self.subjects.iter().zip(&self.cells);
+        let mut of = of.map(|(of, cell)| *of == subject && !self.loads.contains_key(cell));
+        of.position(|is_it| is_it)
+    }
+
+    /// What loads did, where there are any, by the results as they are now: a verb may have found wrong data in one.
+    pub(super) fn interference(&self) -> Option<Interference> {
+        let (seed, rounds) = self.compared?;
+        let by_cell: BTreeMap<usize, &CaseResult> = map_of(self.cells.iter().copied().zip(&self.results));
+        let with = |off: usize| {
+            let loaded = by_cell.iter().filter_map(|(cell, result)| {
+                let (loaded, without) = self.loads.get(cell)?;
+                (*without == off).then(|| (loaded.clone(), (*result).clone()))
+            });
+            loaded.collect()
+        };
+        let without = by_cell.iter().filter(|(cell, _)| !self.loads.contains_key(cell));
+        let arms = without.map(|(cell, result)| Arms {
+            off: (*result).clone(),
+            on: with(*cell),
+        });
+        Some(Interference::judged(&arms.collect::<Vec<_>>(), seed, rounds))
     }
 
     /// The document, with what every experiment tells of itself.
@@ -106,8 +136,8 @@ impl Found {
             let within = within.to_owned();
             draft.put(&Order { seed, within });
         }
-        if let Some(found) = &self.interference {
-            draft.put(found);
+        if let Some(found) = self.interference() {
+            draft.put(&found);
         }
         let mut run = match (&self.failure, self.results.is_empty()) {
             (Some(failure), true) => return draft.fail(failure.status(), failure.cause.clone()),
@@ -125,21 +155,58 @@ impl Found {
     }
 }
 
-/// Every case without load that was measured, and with each.
-fn arms(cells: &[Cell]) -> Vec<Arms> {
-    let without = cells.iter().enumerate().filter(|(_, cell)| cell.loaded.is_none());
-    let with = |off: usize| {
-        let loaded = cells.iter().filter_map(move |cell| match &cell.loaded {
-            Some((loaded, without)) if *without == off => Some((loaded.clone(), cell.result.clone()?)),
-            _ => None,
-        });
-        loaded.collect()
-    };
-    let arms = without.filter_map(|(number, cell)| {
-        Some(Arms {
-            off: cell.result.clone()?,
-            on: with(number),
-        })
-    });
-    arms.collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed_schema::case::Case;
+    use wirespeed_schema::run::{CaseStatus, Metric, Repetition};
+    use wirespeed_schema::test::{Layout, Stream, Test};
+
+    fn result() -> CaseResult {
+        let case = Case::new(Test::AmBw(Stream::new(4096, Layout::Short, 16)), "tcp");
+        let repetition = |index: u32| Repetition {
+            index,
+            outcomes: Vec::new(),
+            metrics: map_of(Metric::of(1e9, 100).map(|metric| ("bandwidth_bytes_per_s".to_owned(), metric))),
+            setup_ns: 0,
+            overlapping_sessions: 0,
+        };
+        CaseResult {
+            status: CaseStatus::Ok,
+            repetitions: (0..4).map(repetition).collect(),
+            ..wirespeed_report::failed_case(case, "", None)
+        }
+    }
+
+    /// Two cases with a load each, in cells 0 to 3, of which those of `cells` have results.
+    fn found(cells: &[usize]) -> Found {
+        let loaded = |off: usize| (off + 1, (Loaded::default(), off));
+        Found {
+            results: cells.iter().map(|_| result()).collect(),
+            subjects: cells.iter().map(|cell| cell / 2).collect(),
+            cells: cells.to_vec(),
+            loads: map_of([0, 2].map(loaded)),
+            compared: Some((7, 4)),
+            ..Found::nothing(Failure::failed("", ""))
+        }
+    }
+
+    #[test]
+    fn a_result_whose_data_turn_out_wrong_is_compared_with_nothing() {
+        let mut found = found(&[0, 1, 2, 3]);
+        let counts = |found: &Found| {
+            let told = found.interference().unwrap();
+            (told.rows.len(), told.missing.len())
+        };
+        assert_eq!(counts(&found), (2, 0));
+        found.results[1].status = CaseStatus::WrongData;
+        assert_eq!(counts(&found), (1, 1));
+    }
+
+    #[test]
+    fn the_result_without_load_is_none_where_only_that_with_it_ran() {
+        let found = found(&[1, 2, 3]);
+        assert_eq!([0, 1].map(|subject| found.without_load(subject)), [None, Some(1)]);
+        assert_eq!(found.interference().unwrap().rows.len(), 1);
+    }
 }

@@ -184,7 +184,7 @@ fn arms_and_loads_of_a_case_follow_each_other() {
         first.map(|run| run.1).collect()
     };
     assert!(of(0).iter().eq(of(1).iter().rev()), "{runs:?}");
-    let section = found.interference.unwrap();
+    let section = found.interference().unwrap();
     assert_eq!((section.rounds, section.seed), (2, 7));
 }
 
