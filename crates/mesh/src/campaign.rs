@@ -1,9 +1,13 @@
 //! One probe of a mesh from its first round to its verdicts: which pairs to measure next, and what their figures come to. The
 //! same for real hosts and for simulated ones. It must never measure, wait or decide when the user has had enough.
 
+#[cfg(test)]
+mod tests;
+
 use crate::judge::{Culprit, Side, Verdict};
+use crate::kept::{Kept, Known, Lack};
 use crate::{Effect, Estimate, Figure, HostEffects, Judgement, MeshError, Options, Pair, Plan, Schedule};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use wirespeed_schema::Finite;
 use wirespeed_schema::mesh::{MeshCulprit, MeshEffect, MeshPair, MeshProbe, MeshSide, MeshVerdict};
 
@@ -20,24 +24,12 @@ pub struct Setup {
     pub options: Options,
 }
 
-/// What is known of an ordered pair.
-#[derive(Debug, Clone, Default)]
-struct Known {
-    values: Vec<f64>,
-    survey: u32,
-    failed_count: u64,
-    /// Of these, since the last figure.
-    failed_since: u64,
-    failed: Option<String>,
-    wrong_data: Option<String>,
-}
-
 /// A probe under way.
 #[derive(Debug)]
 pub struct Campaign {
     setup: Setup,
     schedule: Schedule,
-    known: BTreeMap<Pair, Known>,
+    kept: Kept,
     judgement: Option<Judgement>,
     /// The figures of the look under way.
     fresh: Vec<Figure>,
@@ -58,14 +50,24 @@ impl Campaign {
             setup.options.mode,
             setup.options.seed,
         )?;
-        Ok(Campaign {
+        Ok(Campaign::of(setup, schedule))
+    }
+
+    fn of(setup: Setup, schedule: Schedule) -> Campaign {
+        Campaign {
             setup,
             schedule,
-            known: BTreeMap::new(),
+            kept: Kept::default(),
             judgement: None,
             fresh: Vec::new(),
             is_partial: false,
-        })
+        }
+    }
+
+    /// One of the same pairs, of which nothing is measured yet.
+    #[must_use]
+    pub fn anew(&self) -> Campaign {
+        Campaign::of(self.setup.clone(), self.schedule.clone())
     }
 
     /// Rounds and pairs of one cycle.
@@ -85,44 +87,69 @@ impl Campaign {
         self.is_partial = true;
     }
 
-    /// What a pair was measured at in the survey, or why it was not. A figure that is not above zero is a failure.
-    pub fn survey(&mut self, pair: Pair, measured: Result<f64, String>) {
-        let (value, known) = self.keep(pair, measured);
-        known.survey += u32::from(value.is_some());
+    /// What a pair was measured at in the survey, or why it was not. A figure that is not above zero is none.
+    pub fn survey(&mut self, pair: Pair, measured: Result<f64, Lack>) {
+        let is_figure = self.kept.keep(pair, measured).is_some();
+        self.kept.of(pair).told.survey_count += u32::from(is_figure);
     }
 
     /// What a pair was measured at in the look under way, or why it was not.
-    pub fn look(&mut self, pair: Pair, measured: Result<f64, String>) {
-        let (value, _) = self.keep(pair, measured);
+    pub fn look(&mut self, pair: Pair, measured: Result<f64, Lack>) {
+        let value = self.kept.keep(pair, measured);
         self.fresh.push(Figure { pair, value });
     }
 
-    /// Data of a pair arrived other than they were sent: no good measurement makes up for that.
-    pub fn wrong_data(&mut self, pair: Pair, how: String) {
-        self.known.entry(pair).or_default().wrong_data = Some(how);
+    /// Whether a pair may be measured again: not one that is dead, or of a host that is set aside.
+    pub fn asks(&self, pair: Pair) -> bool {
+        let is_aside = |host| self.set_aside(host).is_some();
+        !self.kept.is_dead(pair) && !is_aside(pair.from) && !is_aside(pair.to)
     }
 
-    /// Whether a pair gave nothing each time that it was measured, and that twice at least: once may be chance.
-    pub fn has_only_failed(&self, pair: Pair) -> bool {
-        let known = self.known.get(&pair);
-        known.is_some_and(|known| known.failed_count >= 2 && known.values.is_empty())
+    /// Of a host that answers nobody, and is asked no more, with how many partners it was tried.
+    fn set_aside(&self, host: usize) -> Option<usize> {
+        self.kept.answered_none_of(host, || self.partners(host))
     }
 
-    fn keep(&mut self, pair: Pair, measured: Result<f64, String>) -> (Option<f64>, &mut Known) {
-        let known = self.known.entry(pair).or_default();
-        let why = match measured {
-            Ok(value) if value.is_finite() && value > 0.0 => {
-                known.values.push(value);
-                known.failed_since = 0;
-                return (Some(value), known);
-            }
-            Ok(value) => format!("its figure is {value}"),
-            Err(why) => why,
+    /// Partners that a host has in a cycle.
+    fn partners(&self, host: usize) -> usize {
+        let Plan::Given(pairs) = &self.setup.plan else {
+            return self.estimate().pairs / self.setup.hosts;
         };
-        known.failed_count += 1;
-        known.failed_since += 1;
-        known.failed = Some(why);
-        (None, known)
+        let ends = pairs.iter().map(|pair| [pair.from, pair.to]);
+        let of_host = ends.filter(|ends| ends.contains(&host)).flatten();
+        of_host.filter(|end| *end != host).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Tell of the pairs that nobody asked for why they have no figure.
+    fn tell_set_aside(&mut self) {
+        let hosts: Vec<Option<usize>> = (0..self.setup.hosts).map(|host| self.set_aside(host)).collect();
+        if hosts.iter().all(Option::is_none) {
+            return;
+        }
+        for pair in self.schedule.rounds().flatten() {
+            let ends = [("sender", hosts[pair.from]), ("receiver", hosts[pair.to])];
+            let aside = ends.iter().find_map(|(end, tried)| Some((end, (*tried)?)));
+            if let Some((end, tried)) = aside {
+                let why = || format!("left out: its {end} answered none of {tried} hosts");
+                self.kept.of(pair).told.failed.get_or_insert_with(why);
+            }
+        }
+    }
+
+    /// What became of the pairs, for `case` of the document, without any judgement.
+    pub fn told(mut self, case: u32) -> MeshProbe {
+        self.tell_set_aside();
+        let pairs = self.kept.told();
+        let with_figure = pairs.iter().filter(|pair| !pair.values.is_empty());
+        let all = self.setup.hosts * self.setup.hosts.saturating_sub(1);
+        MeshProbe {
+            case,
+            failed_count: pairs.iter().map(|pair| pair.failed_count).sum(),
+            unmeasured_count: (all - with_figure.count()) as u64,
+            complete: !self.is_partial && self.fresh.is_empty(),
+            pairs,
+            ..MeshProbe::default()
+        }
     }
 
     /// The rounds of the next look, where one would help: the judgement begins with the figures of the survey so far, and goes
@@ -156,12 +183,12 @@ impl Campaign {
     fn surveyed(&self) -> Vec<Figure> {
         let of = |(pair, known): (&Pair, &Known)| {
             let failed = |count: u64| (0..count).map(|_| None);
-            let values = known.values.iter().map(|value| Some(*value));
-            let before = failed(known.failed_count - known.failed_since);
+            let values = known.told.values.iter().map(|value| Some(value.get()));
+            let before = failed(known.told.failed_count - known.failed_since);
             let all = before.chain(values).chain(failed(known.failed_since));
             all.map(|value| Figure { pair: *pair, value }).collect::<Vec<_>>()
         };
-        self.known.iter().flat_map(of).collect()
+        self.kept.pairs().flat_map(of).collect()
     }
 
     /// What there is to publish of it, for `case` of the document, whose figures have `tag`.
@@ -173,20 +200,15 @@ impl Campaign {
             // What was measured so far is judged; suspects that nobody looked at closer make it a part.
             self.is_partial |= self.next_looks()?.is_some();
         }
-        let unmeasured = self.fresh.len();
+        let judgement = self.judgement.take();
         let mut probe = MeshProbe {
-            case,
             tag: tag.to_owned(),
             higher_is_better: self.setup.options.higher_is_better,
-            complete: !self.is_partial && unmeasured == 0,
-            pairs: self.known.into_iter().map(published).collect(),
-            ..MeshProbe::default()
+            ..self.told(case)
         };
-        if let Some(judgement) = self.judgement {
+        if let Some(judgement) = judgement {
             let report = judgement.report();
             probe.verdicts = report.verdicts.iter().filter_map(verdict).collect();
-            probe.unmeasured_count = report.unmeasured as u64;
-            probe.failed_count = report.failed as u64;
             probe.not_judged_hosts = report.not_judged.iter().map(|host| *host as u32).collect();
             probe.looks_count = report.looks as u32;
             probe.detectable_host_ratio = report.detectable_host.and_then(Finite::maybe);
@@ -200,19 +222,6 @@ impl Campaign {
             }
         }
         Ok(probe)
-    }
-}
-
-fn published((pair, known): (Pair, Known)) -> MeshPair {
-    MeshPair {
-        from: pair.from as u32,
-        to: pair.to as u32,
-        values: known.values.into_iter().filter_map(Finite::maybe).collect(),
-        survey_count: known.survey,
-        failed_count: known.failed_count,
-        failed: known.failed,
-        wrong_data: known.wrong_data,
-        unsettled: false,
     }
 }
 
@@ -269,236 +278,4 @@ fn verdict(verdict: &Verdict) -> Option<MeshVerdict> {
         shown_by_partners: verdict.shown_by as u32,
         partners: verdict.partners as u32,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Mode;
-    use wirespeed_report::stats::Random;
-
-    fn setup(hosts: usize) -> Setup {
-        Setup {
-            hosts,
-            units: Vec::new(),
-            plan: Plan::All,
-            options: Options {
-                seed: 3,
-                ..Options::default()
-            },
-        }
-    }
-
-    /// Measure as `value` says until the judgement wants nothing more.
-    fn run(mut campaign: Campaign, mut value: impl FnMut(Pair) -> Result<f64, String>) -> MeshProbe {
-        let rounds = campaign.all_rounds();
-        for pair in rounds.concat() {
-            campaign.survey(pair, value(pair));
-        }
-        while let Some(rounds) = campaign.next_looks().unwrap() {
-            for pair in rounds.concat() {
-                campaign.look(pair, value(pair));
-            }
-        }
-        campaign.finish(0, "bandwidth_bytes_per_s").unwrap()
-    }
-
-    #[test]
-    fn a_slow_receiver_is_named_with_its_numbers() {
-        let mut random = Random::new(9);
-        let probe = run(Campaign::new(setup(8)).unwrap(), |pair| {
-            let slow = if pair.to == 5 { 0.6 } else { 1.0 };
-            Ok(1e9 * slow * (0.02 * random.normal()).exp())
-        });
-        let receives = MeshCulprit::Host {
-            host: 5,
-            side: MeshSide::Receives,
-        };
-        assert_eq!(probe.verdicts.len(), 1, "{:?}", probe.verdicts);
-        let verdict = &probe.verdicts[0];
-        assert_eq!(verdict.culprit, receives);
-        assert!((verdict.ratio.get() - 0.6).abs() < 0.03, "{verdict:?}");
-        assert!(verdict.lower_ratio < verdict.ratio && verdict.ratio < verdict.upper_ratio);
-        let effect = probe.effects[5].receives_ratio.unwrap().get();
-        assert!((effect - 0.6).abs() < 0.05, "{effect}");
-        assert!(probe.looks_count > 0 && probe.complete);
-        assert_eq!(probe.pairs.len(), 56);
-        let more = |pair: &&MeshPair| pair.values.len() > pair.survey_count as usize;
-        assert!(
-            probe.pairs.iter().any(|pair| more(&pair)),
-            "looks are kept beside the survey"
-        );
-    }
-
-    #[test]
-    fn failures_and_lost_hosts_are_told_and_nobody_is_blamed() {
-        let campaign = Campaign::new(setup(6)).unwrap();
-        let mut random = Random::new(4);
-        let probe = run(campaign, |pair| match pair {
-            Pair { from: 2, .. } | Pair { to: 2, .. } => Err("gone".to_owned()),
-            Pair { from: 0, to: 1 } => Ok(f64::NAN),
-            _ => Ok(1e9 * (0.02 * random.normal()).exp()),
-        });
-        assert!(probe.verdicts.is_empty(), "{:?}", probe.verdicts);
-        assert_eq!((probe.failed_count, probe.unmeasured_count), (11, 11));
-        assert_eq!(probe.not_judged_hosts, [2]);
-        let failed: Vec<&str> = probe
-            .pairs
-            .iter()
-            .filter_map(|pair| pair.failed.as_deref())
-            .collect();
-        assert_eq!(failed.iter().filter(|why| **why == "gone").count(), 10);
-        assert!(probe.effects[2].sends_ratio.is_none() && probe.effects[1].sends_ratio.is_some());
-    }
-
-    #[test]
-    fn what_failed_once_is_told_however_well_the_rest_went() {
-        let mut campaign = Campaign::new(setup(6)).unwrap();
-        let mut random = Random::new(4);
-        let (flaky, dead) = (Pair { from: 0, to: 1 }, Pair { from: 2, to: 3 });
-        for cycle in 0..3 {
-            for pair in campaign.all_rounds().concat() {
-                let measured = match cycle {
-                    0 if pair == flaky => Err("other data than sent".to_owned()),
-                    _ if pair == dead => Err("gone".to_owned()),
-                    _ => Ok(1e9 * (0.02 * random.normal()).exp()),
-                };
-                if let (true, Err(why)) = (pair == flaky, &measured) {
-                    campaign.wrong_data(pair, why.clone());
-                }
-                campaign.survey(pair, measured);
-            }
-        }
-        let probe = campaign.finish(0, "bandwidth_bytes_per_s").unwrap();
-        assert_eq!(probe.failed_count, 4);
-        let of = |Pair { from, to }: Pair| {
-            let mut pairs = probe.pairs.iter();
-            let found = pairs.find(|pair| (pair.from, pair.to) == (from as u32, to as u32));
-            found.unwrap()
-        };
-        let (flaky, dead) = (of(flaky), of(dead));
-        assert_eq!(
-            (flaky.failed_count, flaky.values.len(), flaky.failure()),
-            (1, 2, None)
-        );
-        assert_eq!(flaky.wrong_data.as_deref(), Some("other data than sent"));
-        assert_eq!((dead.failed_count, dead.failure()), (3, Some("gone")));
-        assert_eq!(dead.wrong_data, None);
-    }
-
-    #[test]
-    fn a_slow_link_that_fails_now_and_then_is_named() {
-        let mut random = Random::new(5);
-        let mut slow = |pair: Pair| match pair {
-            Pair { from: 0, to: 1 } => 0.4 * (0.02 * random.normal()).exp(),
-            _ => (0.02 * random.normal()).exp(),
-        };
-        let mut campaign = Campaign::new(setup(8)).unwrap();
-        for cycle in 0..10 {
-            for pair in campaign.all_rounds().concat() {
-                let fails = (pair.from, pair.to, cycle % 2) == (0, 1, 0);
-                let measured = if fails {
-                    Err("gone".to_owned())
-                } else {
-                    Ok(slow(pair))
-                };
-                campaign.survey(pair, measured);
-            }
-        }
-        while let Some(rounds) = campaign.next_looks().unwrap() {
-            for pair in rounds.concat() {
-                campaign.look(pair, Ok(slow(pair)));
-            }
-        }
-        let probe = campaign.finish(0, "bandwidth_bytes_per_s").unwrap();
-        let found: Vec<&MeshCulprit> = probe.verdicts.iter().map(|verdict| &verdict.culprit).collect();
-        let is_it = |culprit: &&MeshCulprit| matches!(culprit, MeshCulprit::Link { from: 0, to: 1, .. });
-        assert!(found.len() == 1 && found.iter().all(is_it), "{found:?}");
-    }
-
-    /// A mesh whose link 0 -> 1 is slow, and gives no figure after the first `figures`.
-    fn dying(figures: usize) -> MeshProbe {
-        let (mut random, mut left) = (Random::new(9), figures);
-        run(Campaign::new(setup(8)).unwrap(), |pair| {
-            let value = 1e9 * (0.01 * random.normal()).exp();
-            match (pair.from, pair.to) {
-                (0, 1) if left == 0 => Err("gone".to_owned()),
-                (0, 1) => {
-                    left -= 1;
-                    Ok(0.3 * value)
-                }
-                _ => Ok(value),
-            }
-        })
-    }
-
-    #[test]
-    fn a_slow_link_that_dies_before_its_checks_is_not_cleared() {
-        let unsettled = |probe: &MeshProbe| -> Vec<(u32, u32)> {
-            let pairs = probe.pairs.iter().filter(|pair| pair.unsettled);
-            pairs.map(|pair| (pair.from, pair.to)).collect()
-        };
-        // Of the survey alone, and of its first checks.
-        for figures in [1, 3] {
-            let probe = dying(figures);
-            assert_eq!(
-                (probe.verdicts.len(), probe.complete),
-                (0, true),
-                "{:?}",
-                probe.verdicts
-            );
-            assert_eq!(unsettled(&probe), [(0, 1)]);
-            assert!(probe.failed_count > 0 && probe.detectable_link_ratio.is_some());
-        }
-        let well = dying(usize::MAX);
-        assert_eq!((well.verdicts.len(), unsettled(&well)), (1, Vec::new()));
-    }
-
-    #[test]
-    fn a_look_of_which_nothing_came_is_none() {
-        let mut campaign = Campaign::new(setup(8)).unwrap();
-        for pair in campaign.all_rounds().concat() {
-            let value = if pair.from == 3 { 0.5 } else { 1.0 };
-            campaign.survey(pair, Ok(value + 0.001 * pair.to as f64));
-        }
-        assert!(campaign.next_looks().unwrap().is_some());
-        assert!(campaign.next_looks().unwrap().is_none());
-        let probe = campaign.finish(0, "bandwidth_bytes_per_s").unwrap();
-        assert_eq!((probe.looks_count, probe.complete), (0, false));
-        assert_eq!(probe.detectable_host_ratio, None);
-    }
-
-    #[test]
-    fn a_pair_has_only_failed_that_did_so_twice_and_never_gave_a_figure() {
-        let mut campaign = Campaign::new(setup(4)).unwrap();
-        let (dead, flaky) = (Pair { from: 0, to: 1 }, Pair { from: 2, to: 3 });
-        campaign.survey(flaky, Ok(1.0));
-        for expected in [false, true] {
-            for pair in [dead, flaky] {
-                campaign.survey(pair, Err("silent".to_owned()));
-            }
-            assert_eq!(campaign.has_only_failed(dead), expected);
-        }
-        assert!(!campaign.has_only_failed(flaky) && !campaign.has_only_failed(dead.back()));
-    }
-
-    #[test]
-    fn a_part_is_judged_and_said_to_be_one() {
-        let mut campaign = Campaign::new(setup(4)).unwrap();
-        campaign.survey(Pair { from: 0, to: 1 }, Ok(1.0));
-        campaign.break_off();
-        let probe = campaign.finish(0, "rtt_p50_ns").unwrap();
-        assert!(!probe.complete && probe.verdicts.is_empty());
-        assert_eq!((probe.pairs.len(), probe.unmeasured_count), (1, 11));
-        let latency = Setup {
-            options: Options {
-                mode: Mode::Isolated,
-                higher_is_better: false,
-                ..Options::default()
-            },
-            ..setup(3)
-        };
-        let campaign = Campaign::new(latency).unwrap();
-        assert_eq!((campaign.estimate().rounds, campaign.all_rounds().len()), (6, 6));
-    }
 }

@@ -7,6 +7,7 @@
 mod campaign;
 mod error;
 pub mod judge;
+mod kept;
 mod pattern;
 pub mod schedule;
 pub mod simulate;
@@ -14,5 +15,6 @@ pub mod simulate;
 pub use campaign::{Campaign, Setup};
 pub use error::MeshError;
 pub use judge::{Culprit, Effect, Figure, HostEffects, Judgement, Looks, Options, Report, Side, Verdict};
+pub use kept::Lack;
 pub use pattern::{Pattern, STREAMS_MAX};
 pub use schedule::{Estimate, Mode, Pair, Plan, Schedule};

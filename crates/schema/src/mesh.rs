@@ -76,7 +76,7 @@ pub struct MeshPair {
     /// How many of its measurements gave no figure.
     #[serde(skip_serializing_if = "crate::byteio::is_zero")]
     pub failed_count: u64,
-    /// Why the last of those gave none. Others may have given some.
+    /// Why the last of those gave none, where others may have given some, or why it was not measured at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
     /// How data arrived other than they were sent, where any did.
@@ -202,7 +202,7 @@ pub struct MeshProbe {
     pub unmeasured_count: u64,
     /// Measurements that gave no figure.
     pub failed_count: u64,
-    /// Numbers of hosts with too few partners to be judged.
+    /// Numbers of hosts that could not be judged, since too few partners answer them.
     pub not_judged_hosts: Vec<u32>,
     /// How often what seemed slow was measured again.
     pub looks_count: u32,

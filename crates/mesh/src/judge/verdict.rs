@@ -77,7 +77,7 @@ pub struct Report {
     pub unmeasured: usize,
     /// Measurements that gave no figure.
     pub failed: usize,
-    /// Hosts with too few partners to be judged.
+    /// Hosts that too few partners answer to be judged.
     pub not_judged: Vec<usize>,
     /// Links that seemed slow, and that looks neither confirmed nor cleared.
     pub unsettled: Vec<Pair>,

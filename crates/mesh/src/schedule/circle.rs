@@ -32,14 +32,20 @@ impl Circle {
     pub fn round(self, round: usize) -> impl Iterator<Item = [usize; 2]> {
         let around = self.around;
         let alone = round % around * around.div_ceil(2) % around;
-        let middle = self.players.is_multiple_of(2).then_some([alone, around]);
+        // Who sends first must not follow from the place: it alternates.
+        let in_turn = |turn: usize, [one, other]: [usize; 2]| match turn % 2 {
+            0 => [one, other],
+            _ => [other, one],
+        };
+        let middle = self
+            .players
+            .is_multiple_of(2)
+            .then_some(in_turn(round, [alone, around]));
         let across = (1..=around / 2).map(move |apart| {
-            let (ahead, behind) = ((alone + apart) % around, (alone + around - apart) % around);
-            // Who sends first must not follow from the place: it alternates.
-            match apart % 2 {
-                0 => [ahead, behind],
-                _ => [behind, ahead],
-            }
+            in_turn(
+                apart,
+                [(alone + apart) % around, (alone + around - apart) % around],
+            )
         });
         middle.into_iter().chain(across).filter(move |_| self.players > 1)
     }
@@ -57,6 +63,21 @@ impl Circle {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_place_sends_and_receives_before_the_other_directions_begin() {
+        for players in [4, 7, 12, 40] {
+            let circle = Circle::new(players);
+            let pairs: Vec<[usize; 2]> = (0..circle.rounds())
+                .flat_map(|round| circle.round(round))
+                .collect();
+            for side in [0, 1] {
+                let of_side = |place: usize| pairs.iter().filter(|pair| pair[side] == place).count();
+                let counts: Vec<usize> = (0..players).map(of_side).collect();
+                assert!(counts.iter().all(|count| *count > 0), "{players}: {counts:?}");
+            }
+        }
+    }
 
     #[test]
     fn pairs_meet_in_the_round_that_is_said() {

@@ -3,11 +3,10 @@
 
 use super::figures::Figures;
 use std::collections::BTreeMap;
-use wirespeed_mesh::Pair;
-use wirespeed_report::Unusable;
+use wirespeed_mesh::{Lack, Pair};
 
 /// A pair, and its figures or why it has none.
-pub type Ended = (Pair, Result<Figures, Unusable>);
+pub type Ended = (Pair, Result<Figures, Lack>);
 
 /// Why an attempt runs.
 #[derive(Debug)]
@@ -69,7 +68,7 @@ impl Attempts {
         let mut rest = Vec::with_capacity(pairs.len());
         for pair in pairs {
             match lost(pair.from).or_else(|| lost(pair.to)) {
-                Some(reason) => self.ended.push((pair, Err(reason.into()))),
+                Some(reason) => self.ended.push((pair, Err(Lack::Lost(reason)))),
                 None => rest.push(pair),
             }
         }
@@ -193,7 +192,7 @@ mod tests {
         attempts.ended.sort_by_key(|(pair, _)| *pair);
         let told = |(_, ended): Ended| match ended {
             Ok(figures) => Ok(figures["rtt_p50_ns"].1),
-            Err(lack) => Err(lack.why),
+            Err(lack) => Err(lack.why().to_owned()),
         };
         (ran, attempts.ended.into_iter().map(told).collect())
     }
@@ -259,7 +258,7 @@ mod tests {
         // The host of the other is gone meanwhile.
         let rest = attempts.next(|_| Some("gone".to_owned())).unwrap();
         assert!(rest.pairs.is_empty() && attempts.next(|_| None).is_none());
-        let gone: Ended = (pair(0), Err("gone".to_owned().into()));
+        let gone: Ended = (pair(0), Err(Lack::Lost("gone".to_owned())));
         assert_eq!(attempts.ended, [gone]);
     }
 }

@@ -77,9 +77,8 @@ fn pairs(
 
 #[cfg(test)]
 mod tests {
-    use super::super::loaded::UnderLoad;
     use super::*;
-    use wirespeed_mesh::Pair;
+    use wirespeed_mesh::{Campaign, Lack, Options, Pair, Plan, Setup};
     use wirespeed_schema::Finite;
     use wirespeed_schema::case::Case;
     use wirespeed_schema::mesh::MeshHost;
@@ -94,10 +93,16 @@ mod tests {
     }
 
     /// How it ends without a load, and under one, where all went well but for what `change` does under the load.
-    fn told_under_load(change: impl Fn(&mut UnderLoad)) -> [(CaseStatus, String); 2] {
-        let mut loaded = UnderLoad::default();
+    fn told_under_load(change: impl Fn(&mut Campaign)) -> [(CaseStatus, String); 2] {
+        let setup = Setup {
+            hosts: 2,
+            units: Vec::new(),
+            plan: Plan::All,
+            options: Options::default(),
+        };
+        let mut loaded = Campaign::new(setup).unwrap();
         for (from, to) in [(0, 1), (1, 0)] {
-            loaded.keep(Pair { from, to }, &Ok(1.0), None);
+            loaded.survey(Pair { from, to }, Ok(1.0));
         }
         change(&mut loaded);
         let mut results = results();
@@ -139,19 +144,19 @@ mod tests {
     fn what_fails_under_a_load_is_told_of_the_result_under_it() {
         const PAIR: Pair = Pair { from: 0, to: 1 };
         let well = (CaseStatus::Ok, String::new());
-        let under = |change: fn(&mut UnderLoad)| {
+        let under = |change: fn(&mut Campaign)| {
             let [without, under] = told_under_load(change);
             assert_eq!(without, well);
             under
         };
         assert_eq!(under(|_| ()), well);
-        let silent = under(|loaded| loaded.keep(PAIR, &Err("silent".to_owned()), None));
+        let silent = under(|loaded| loaded.survey(PAIR, Err(Lack::Failed("silent".to_owned()))));
         let once = "1 of 3 measurements failed: host0 -> host1: silent";
         assert_eq!(silent, (CaseStatus::Partial, once.to_owned()));
-        let wrong = under(|loaded| loaded.keep(PAIR, &Err("2 messages".to_owned()), Some("2 messages")));
+        let wrong = under(|loaded| loaded.survey(PAIR, Err(Lack::WrongData("2 messages".to_owned()))));
         let said = "1 of 2 pairs carried wrong data: host0 -> host1: 2 messages";
         assert_eq!(wrong, (CaseStatus::WrongData, said.to_owned()));
-        let (status, why) = under(UnderLoad::break_off);
+        let (status, why) = under(Campaign::break_off);
         assert_eq!((status, why.contains("ended early")), (CaseStatus::Partial, true));
     }
 

@@ -1,7 +1,7 @@
 //! Figures of pairs: those of one pair from what its two ranks saw, and of a cycle over all pairs. It must never judge one.
 
 use std::collections::BTreeMap;
-use wirespeed_report::Unusable;
+use wirespeed_mesh::Lack;
 use wirespeed_report::stats::median;
 use wirespeed_schema::Outcome;
 use wirespeed_schema::case::Case;
@@ -14,7 +14,7 @@ pub type Figures = BTreeMap<String, (f64, u64)>;
 pub type All = BTreeMap<String, Vec<(f64, u64)>>;
 
 /// The figures of a pair, as those of a run between these two ranks alone. Wrong data are told whatever else failed.
-pub fn figures(case: &Case, ends: [Outcome; 2]) -> Result<Figures, Unusable> {
+pub fn figures(case: &Case, ends: [Outcome; 2]) -> Result<Figures, Lack> {
     let error = ends.iter().find_map(|end| end.error.clone());
     let ranks = ends.each_ref().map(|end| case.ranks[end.rank as usize].clone());
     let [from, to] = ranks;
@@ -23,9 +23,10 @@ pub fn figures(case: &Case, ends: [Outcome; 2]) -> Result<Figures, Unusable> {
     let repetition = wirespeed_report::repetition(&alone, 0, numbered.collect(), 0, 0);
     let broken = wirespeed_report::broken_law(&alone, &repetition);
     match (broken, error) {
-        (Some(broken), error) if broken.is_wrong_data || error.is_none() => return Err(broken),
-        (_, Some(error)) => return Err(error.into()),
-        _ => {}
+        (Some(broken), _) if broken.is_wrong_data => return Err(Lack::WrongData(broken.why)),
+        (_, Some(error)) => return Err(Lack::Failed(error)),
+        (Some(broken), None) => return Err(Lack::NoFigure(broken.why)),
+        (None, None) => {}
     }
     let metrics = repetition.metrics.into_iter();
     let of_pair = metrics.filter(|(tag, _)| tag != "setup_ns");
@@ -77,13 +78,13 @@ pub mod tests {
             figures(&case, ends).unwrap_err()
         };
         let broken = lack(|end| end.error = Some("its peer is gone".to_owned()));
-        assert_eq!(broken, Unusable::from("its peer is gone".to_owned()));
+        assert_eq!(broken, Lack::Failed("its peer is gone".to_owned()));
         let wrong = lack(|end| {
             end.error = Some("its peer is gone".to_owned());
             end.faults.corrupt_messages = 2;
         });
         assert!(
-            wrong.is_wrong_data && wrong.why.starts_with("2 messages"),
+            matches!(&wrong, Lack::WrongData(why) if why.starts_with("2 messages")),
             "{wrong:?}"
         );
     }

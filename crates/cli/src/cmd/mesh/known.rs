@@ -1,7 +1,6 @@
 //! What is known of a mesh while it is measured: figures and lost hosts, in the campaigns. It must never start anything.
 
 use super::allowance::Allowance;
-use super::loaded::UnderLoad;
 use super::plan::refused;
 use super::storm::Moved;
 use super::turn::Stage;
@@ -9,14 +8,14 @@ use crate::errors::Failure;
 use crate::experiment::Visit;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-use wirespeed_mesh::{Campaign, Pair};
+use wirespeed_mesh::{Campaign, Lack, Pair};
 
 /// What is known so far; the verb asks it for looks, and the rounds feed it.
 pub struct Known {
     /// A campaign for each case.
     pub campaigns: Vec<Campaign>,
-    /// What became of cases under loads, by cell.
-    pub under_load: BTreeMap<usize, UnderLoad>,
+    /// What became of cases under loads, by cell: nobody is judged by that.
+    pub under_load: BTreeMap<usize, Campaign>,
     /// Why each host was lost, where it was.
     pub lost: Vec<Option<String>>,
     /// The rounds of the look that comes next, where it is one.
@@ -64,30 +63,26 @@ impl Known {
         Ok(self.looks.is_some())
     }
 
-    /// A case, or a case under a load, will not be measured whole.
-    pub fn break_off(&mut self, visit: Visit, stage: Stage) {
+    /// What a run feeds: the campaign of its case, or that of the case under a load.
+    fn campaign(&mut self, visit: Visit, stage: Stage) -> &mut Campaign {
+        let of_case = &mut self.campaigns[visit.subject];
         match stage {
-            Stage::UnderLoad => self.under_load.entry(visit.cell).or_default().break_off(),
-            Stage::Survey | Stage::Look => self.campaigns[visit.subject].break_off(),
+            Stage::UnderLoad => self
+                .under_load
+                .entry(visit.cell)
+                .or_insert_with(|| of_case.anew()),
+            Stage::Survey | Stage::Look => of_case,
         }
     }
 
-    /// What a pair was measured at, or why it was not, and how its data were wrong.
-    pub fn keep(
-        &mut self,
-        (visit, stage): (Visit, Stage),
-        pair: Pair,
-        measured: Result<f64, String>,
-        wrong_data: Option<&str>,
-    ) {
-        if stage == Stage::UnderLoad {
-            let case = self.under_load.entry(visit.cell).or_default();
-            return case.keep(pair, &measured, wrong_data);
-        }
-        let campaign = &mut self.campaigns[visit.subject];
-        if let Some(wrong) = wrong_data {
-            campaign.wrong_data(pair, wrong.to_owned());
-        }
+    /// A case, or a case under a load, will not be measured whole.
+    pub fn break_off(&mut self, visit: Visit, stage: Stage) {
+        self.campaign(visit, stage).break_off();
+    }
+
+    /// What a pair was measured at, or why it was not.
+    pub fn keep(&mut self, (visit, stage): (Visit, Stage), pair: Pair, measured: Result<f64, Lack>) {
+        let campaign = self.campaign(visit, stage);
         match stage {
             Stage::Look => campaign.look(pair, measured),
             Stage::Survey | Stage::UnderLoad => campaign.survey(pair, measured),

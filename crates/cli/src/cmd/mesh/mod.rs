@@ -10,7 +10,6 @@ mod figures;
 mod ground;
 mod hostfile;
 mod known;
-mod loaded;
 mod pairs;
 mod plan;
 mod rails;
@@ -156,8 +155,8 @@ fn section(mesh: &Mesh, known: &mut Known, (tags, found): (&[&str], &Found)) -> 
         storms: Vec::new(),
     };
     for (subject, (campaign, tag)) in campaigns.into_iter().zip(tags).enumerate() {
-        // The first result of a subject is the one without a load. A case that cannot run leaves no question open.
-        let case = found.subjects.iter().position(|of| *of == subject);
+        // A case that cannot run leaves no question open.
+        let case = found.without_load(subject);
         if let Some(case) = case.filter(|case| found.results[*case].status != CaseStatus::Skipped) {
             let probe = campaign
                 .finish(case as u32, tag)

@@ -18,8 +18,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 use wirespeed_control::StopFlag;
-use wirespeed_mesh::{Campaign, Pair};
-use wirespeed_report::Unusable;
+use wirespeed_mesh::{Campaign, Lack, Pair};
 use wirespeed_schema::Outcome;
 use wirespeed_schema::case::{Case, Role, Stop};
 use wirespeed_schema::plan::PlannedCase;
@@ -153,7 +152,7 @@ impl<'a> Rounds<'a> {
                 None => attempts.ran(&attempt, found),
                 Some(failure) => {
                     // Of a run that failed, only wrong data are certain.
-                    found.retain(|(_, found)| found.as_ref().is_err_and(|lack| lack.is_wrong_data));
+                    found.retain(|(_, found)| matches!(found, Err(Lack::WrongData(_))));
                     attempts.failed(attempt, found, &self.broken(&run, failure));
                 }
             }
@@ -257,14 +256,19 @@ impl<'a> Rounds<'a> {
             .begin(&planned.case, rounds.len(), stage == Stage::Look);
         let (mut figures, mut failed) = (All::new(), None);
         for round in rounds {
+            // A host may be set aside while the cycle goes on.
+            let round = self.known.borrow().asked((visit, stage), round);
+            let lost = self.known.borrow().lost_count();
+            self.shown.round(&label, lost);
+            if round.is_empty() {
+                continue;
+            }
             let began = self.known.borrow().now();
             if !self.known.borrow().allowance.has_time(began, subject, until) {
                 self.known.borrow_mut().break_off(visit, stage);
                 break;
             }
             let wanted = round.len();
-            let lost = self.known.borrow().lost_count();
-            self.shown.round(&label, wanted, lost);
             let found = self.round(planned, round, stop, on_seen);
             let is_whole = found.len() == wanted;
             let took = self.known.borrow().now().saturating_sub(began);
@@ -308,10 +312,13 @@ impl<'a> Rounds<'a> {
     }
 
     /// Have a turn at every server before a storm shares it at some: of whoever comes between, each would wait for the other.
-    fn take_turns(&mut self, planned: &PlannedCase, stop: &StopFlag) {
-        let pair = match (self.source, &self.seats[..]) {
-            (Source::Servers, &[from, to, ..]) => Pair { from, to },
-            _ => return,
+    /// A pair that is to be measured does for it, since one that is dead would cost its time before every storm.
+    fn take_turns(&mut self, turn: &Turn, planned: &PlannedCase, stop: &StopFlag) {
+        let is_lost = |host| self.lost(host).is_some();
+        let mut pairs = turn.rounds.iter().flatten().copied();
+        let pair = pairs.find(|pair| !is_lost(pair.from) && !is_lost(pair.to));
+        let Some(pair) = pair.filter(|_| self.source == Source::Servers) else {
+            return;
         };
         let short = PlannedCase {
             case: planned.case.clone().with_stop(Stop::Iterations { count: 1 }),
@@ -330,7 +337,7 @@ impl<'a> Rounds<'a> {
         on_seen: OnSeen,
     ) -> Result<(All, Option<String>), Failure> {
         let storm = self.storms[visit.subject][number].clone();
-        self.take_turns(planned, stop);
+        self.take_turns(&turn, planned, stop);
         let seats = storm.seats();
         let lost = seats
             .iter()
@@ -351,15 +358,16 @@ impl<'a> Rounds<'a> {
         &mut self,
         (visit, stage): (Visit, Stage),
         pair: Pair,
-        measured: &Result<Figures, Unusable>,
+        measured: &Result<Figures, Lack>,
         on_seen: OnSeen,
     ) -> Result<f64, String> {
         let tag = self.tags[visit.subject];
-        let figure = measured.as_ref().map_err(|lack| lack.why.clone());
-        let figure = figure.and_then(|figures| {
+        let figure = measured.as_ref().map_err(Lack::clone).and_then(|figures| {
             let figure = figures.get(tag).map(|(figure, _)| *figure);
-            figure.ok_or_else(|| format!("too few samples for {tag}: measure longer"))
+            figure.ok_or_else(|| Lack::NoFigure(format!("too few samples for {tag}: measure longer")))
         });
+        self.known.borrow_mut().keep((visit, stage), pair, figure.clone());
+        let figure = figure.map_err(|lack| lack.why().to_owned());
         self.shown.pair(figure.is_ok());
         on_seen(Seen::Pair(&PairSeen {
             from: self.hosts[pair.from].name.clone(),
@@ -367,10 +375,6 @@ impl<'a> Rounds<'a> {
             tag,
             measured: figure.clone(),
         }));
-        let wrong = measured.as_ref().err().filter(|lack| lack.is_wrong_data);
-        let wrong = wrong.map(|lack| lack.why.as_str());
-        let mut known = self.known.borrow_mut();
-        known.keep((visit, stage), pair, figure.clone(), wrong);
         figure
     }
 }

@@ -51,8 +51,8 @@ impl Shown {
         self.run += usize::from(!is_look);
     }
 
-    /// A round of so many pairs begins; so many hosts were lost until now.
-    pub fn round(&mut self, label: &str, pairs: usize, lost: usize) {
+    /// A round begins, or is left out; so many hosts were lost until now.
+    pub fn round(&mut self, label: &str, lost: usize) {
         self.round += 1;
         let stage = match (self.is_look, self.runs) {
             (true, _) => "checking what seems slow, ".to_owned(),
@@ -69,9 +69,6 @@ impl Shown {
             if count > 0 {
                 words += &format!(", {count} {what}");
             }
-        }
-        if pairs == 0 {
-            return;
         }
         if let Some(progress) = &mut self.progress {
             progress.start_as(&words);

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use wirespeed::Registry;
 use wirespeed_control::StopFlag;
-use wirespeed_mesh::{Campaign, Options, Pair, Plan, Setup};
+use wirespeed_mesh::{Campaign, Lack, Options, Pair, Plan, Setup};
 use wirespeed_schema::case::{Case, RankSpec, Role};
 use wirespeed_schema::mesh::MeshProbe;
 use wirespeed_schema::plan::PlannedCase;
@@ -110,12 +110,8 @@ fn a_cycle_under_a_load_that_has_no_time_is_no_part_of_the_survey() {
 fn wrong_data_under_a_load_are_told_under_it() {
     let mut known = known(None);
     let wrong = "2 messages";
-    known.keep(
-        (VISIT, Stage::UnderLoad),
-        PAIRS[0],
-        Err(wrong.to_owned()),
-        Some(wrong),
-    );
+    let lack = Lack::WrongData(wrong.to_owned());
+    known.keep((VISIT, Stage::UnderLoad), PAIRS[0], Err(lack));
     let [case, under_load] = ended(&mut known);
     assert!(case.pairs.is_empty());
     assert_eq!(under_load.pairs[0].wrong_data.as_deref(), Some(wrong));
