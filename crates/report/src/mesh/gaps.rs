@@ -5,12 +5,14 @@ use super::probed::Probed;
 use super::words::of_pairs;
 use crate::view::listed;
 use crate::wording::{counted, grouped};
-use std::collections::BTreeMap;
-use wirespeed_schema::mesh::{MeshPair, MeshPairs, MeshSection};
+use std::collections::{BTreeMap, BTreeSet};
+use wirespeed_schema::mesh::{MeshPair, MeshPairs, MeshProbe, MeshSection};
 use wirespeed_schema::order::InOrder;
 
 /// Names in a sentence.
 const NAMED_MAX: usize = 3;
+/// Partners in each direction that a host needs to be judged.
+const PARTNERS_MIN: usize = 3;
 
 /// Why there is no figure of any pair; `None` where there is one.
 pub fn nothing(probed: &[Probed], section: &MeshSection) -> Option<String> {
@@ -127,23 +129,57 @@ fn unmeasured(probed: &[Probed], section: &MeshSection) -> Option<String> {
     ))
 }
 
-fn not_judged_hosts(probed: &[Probed], section: &MeshSection) -> Option<String> {
-    let mut numbers: Vec<u32> = probed
-        .iter()
-        .flat_map(|probed| probed.probe.not_judged_hosts.iter().copied())
-        // Why a lost one is not is said already.
-        .filter(|host| !section.is_lost(*host))
-        .collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let names: Vec<String> = numbers.iter().map(|host| section.host_name(*host)).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "{} not judged, with too few partners: {}.",
-            counted(names.len() as u64, "host"),
-            listed(&names, NAMED_MAX)
-        )
-    })
+/// Hosts that were not judged, a sentence for each reason; why a lost one is not is said already.
+fn not_judged_hosts(probed: &[Probed], section: &MeshSection) -> Vec<String> {
+    let mut found: BTreeMap<NotJudged, BTreeSet<u32>> = BTreeMap::new();
+    for probe in probed.iter().map(|probed| probed.probe) {
+        let hosts = probe.not_judged_hosts.iter();
+        for host in hosts.filter(|host| !section.is_lost(**host)) {
+            found
+                .entry(why_not_judged(probe, *host))
+                .or_default()
+                .insert(*host);
+        }
+    }
+    let said = found.into_iter().map(|(why, hosts)| {
+        let names: Vec<String> = hosts.iter().map(|host| section.host_name(*host)).collect();
+        let why = match why {
+            NotJudged::Silent => "which nobody answers",
+            NotJudged::FewPartners => "with too few partners",
+            NotJudged::SilentSince => "which seemed slow and nobody answers any more",
+        };
+        let hosts = counted(names.len() as u64, "host");
+        format!("{hosts} not judged, {why}: {}.", listed(&names, NAMED_MAX))
+    });
+    said.collect()
+}
+
+/// Why a host was not judged.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum NotJudged {
+    /// It was measured, and has no figure.
+    Silent,
+    FewPartners,
+    /// It had partners enough, until it was to be measured again.
+    SilentSince,
+}
+
+fn why_not_judged(probe: &MeshProbe, host: u32) -> NotJudged {
+    let of_host = || {
+        probe
+            .pairs
+            .iter()
+            .filter(|pair| [pair.from, pair.to].contains(&host))
+    };
+    let with_figures = || of_host().filter(|pair| pair.survey_count > 0);
+    let sends = with_figures().filter(|pair| pair.from == host).count();
+    match sends.min(with_figures().count() - sends) {
+        _ if of_host().all(|pair| pair.failure().is_some()) && of_host().next().is_some() => {
+            NotJudged::Silent
+        }
+        few if few < PARTNERS_MIN => NotJudged::FewPartners,
+        _ => NotJudged::SilentSince,
+    }
 }
 
 /// Reasons of failed pairs over all probes with how many pairs have them, the most frequent first.

@@ -18,7 +18,9 @@ const RATIO_MIN: f64 = 0.01;
 pub fn nothing_named(probed: &Probed) -> String {
     let median = probed.typical().unwrap_or_default();
     if judged_hosts(probed) == 0 {
-        return format!("no host could be judged, each has too few partners; {median}{FEW}");
+        let fails = probed.probe.pairs.iter().any(|pair| pair.failure().is_some());
+        let answer = if fails { " that answer" } else { "" };
+        return format!("no host could be judged, each has too few partners{answer}; {median}{FEW}");
     }
     match why_not(probed) {
         Some((who, why)) => format!(

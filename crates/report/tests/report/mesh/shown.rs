@@ -63,6 +63,10 @@ fn everything() -> Run {
         .extend([link, undecided, unit].map(verdict));
     section.probes[0].unmeasured_count = 12;
     section.probes[0].not_judged_hosts = vec![14, 15];
+    let of_14 = section.probes[0].pairs.iter_mut();
+    for pair in of_14.filter(|pair| [pair.from, pair.to].contains(&14)).skip(2) {
+        pair.survey_count = 0;
+    }
     section.pairs = MeshPairs::Matchings;
     section.hosts[15].lost = Some("killed".to_owned());
     for pair in section.probes[0].pairs.iter_mut().take(12) {

@@ -204,6 +204,47 @@ fn a_pair_that_has_a_figure_is_no_failed_one_and_what_failed_of_it_is_told() {
 }
 
 #[test]
+fn why_a_host_was_not_judged_is_told_as_it_is() {
+    let (_, _, said) = changed(&Made::of(9), |section| {
+        let probe = &mut section.probes[0];
+        probe.not_judged_hosts = vec![3, 5, 7];
+        let mut few = 0;
+        for pair in &mut probe.pairs {
+            let is_of = |host| [pair.from, pair.to].contains(&host);
+            few += u32::from(is_of(5));
+            if is_of(3) || is_of(5) && few > 4 {
+                pair.values.clear();
+                pair.survey_count = 0;
+                pair.failed = is_of(3).then(|| "silent".to_owned());
+            }
+        }
+    });
+    for sentence in [
+        "1 host not judged, which nobody answers: node3.",
+        "1 host not judged, with too few partners: node5.",
+        "1 host not judged, which seemed slow and nobody answers any more: node7.",
+    ] {
+        assert!(said.contains(&sentence.to_owned()), "{sentence} in {said:?}");
+    }
+    let (_, _, said) = changed(&Made::of(4), |section| {
+        let probe = &mut section.probes[0];
+        probe.not_judged_hosts = vec![0, 1, 2, 3];
+        for pair in probe
+            .pairs
+            .iter_mut()
+            .filter(|pair| pair.from == 3 || pair.to == 3)
+        {
+            pair.values.clear();
+            pair.failed = Some("silent".to_owned());
+        }
+    });
+    assert!(
+        said[0].starts_with("No host could be judged, each has too few partners that answer; the"),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn tables_have_short_names_and_lists_those_that_were_given() {
     let (run, section, _) = changed(&Made::of(4).slow(2, 0.5), |section| {
         for (number, host) in (1..).zip(&mut section.hosts) {
