@@ -1,6 +1,7 @@
 //! What people give a mesh by mistake, and hosts that are not what they seem: a cause, a remedy, and nothing left running.
 
 use super::{assert_nothing_left, machines, mesh, section, start, start_on};
+use wirespeed_schema::mesh::MeshPair;
 use wirespeed_tests::bridge::Bridge;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::running::{Ended, Running};
@@ -93,6 +94,39 @@ fn a_firewall_between_two_hosts_costs_their_pairs_alone() {
             );
         }
     }
+    assert_nothing_left(&hosts, &bridge, None);
+}
+
+#[test]
+fn a_host_that_answers_nobody_is_set_aside_within_a_cycle() {
+    let Some((hosts, bridge)) = machines(8) else {
+        return;
+    };
+    // It hears at once that it may not, where a firewall that drops would cost a wait each time.
+    for (from, to) in (0..7).flat_map(|other| [(other, 7), (7, other)]) {
+        let mut ip = bridge.command(from, "ip");
+        ip.args(["route", "add", "prohibit", &bridge.address(to).to_string()]);
+        assert!(ip.status().unwrap().success());
+    }
+    let words = format!("--isolated --repeats 2 --json {PROBE}");
+    let ended = start((&hosts, &bridge), &words).end(PATIENCE);
+    let (_, mesh) = section(&ended);
+    assert!(mesh.hosts.iter().all(|host| host.lost.is_none()), "{ended}");
+    let of_h7 = |pair: &&MeshPair| [pair.from, pair.to].contains(&7);
+    let pairs: Vec<&MeshPair> = mesh.probes[0].pairs.iter().filter(of_h7).collect();
+    let tried: u64 = pairs.iter().map(|pair| pair.failed_count).sum();
+    assert!((6..=9).contains(&tried), "{tried}: {pairs:?}");
+    let why = |pair: &&MeshPair| {
+        pair.failure()
+            .is_some_and(|why| why.starts_with("left out: its "))
+    };
+    let left_out = pairs.iter().copied().filter(|pair| why(pair));
+    assert_eq!(
+        (pairs.len(), left_out.count() as u64),
+        (14, 14 - tried),
+        "{pairs:?}"
+    );
+    assert_eq!(mesh.probes[0].not_judged_hosts, [7]);
     assert_nothing_left(&hosts, &bridge, None);
 }
 
