@@ -19,12 +19,13 @@ pub struct Draft {
 impl Draft {
     /// Begin: the moment, the command and the machine are recorded now.
     pub fn begin(plan: Option<Plan>, include_host_name: bool) -> Self {
+        let (began, started_at) = (Instant::now(), calendar::now_rfc3339());
         let mut sections = Sections::default();
         if let Some(job) = job::current() {
             sections.put(&job_section(job.section(), include_host_name));
         }
         Draft {
-            began: Instant::now(),
+            began,
             run: Run {
                 command: command(
                     front::argv()
@@ -34,7 +35,7 @@ impl Draft {
                 plan,
                 host: host(include_host_name),
                 sections,
-                ..Run::of(version::tool(), calendar::now_rfc3339())
+                ..Run::of(version::tool(), started_at)
             },
         }
     }

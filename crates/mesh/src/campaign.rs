@@ -7,7 +7,6 @@ mod tests;
 use crate::judge::{Culprit, Side, Verdict};
 use crate::kept::{Kept, Known, Lack};
 use crate::{Effect, Estimate, Figure, HostEffects, Judgement, MeshError, Options, Pair, Plan, Schedule};
-use std::collections::BTreeSet;
 use wirespeed_schema::Finite;
 use wirespeed_schema::mesh::{MeshCulprit, MeshEffect, MeshPair, MeshProbe, MeshSide, MeshVerdict};
 
@@ -101,28 +100,18 @@ impl Campaign {
 
     /// Whether a pair may be measured again: not one that is dead, or of a host that is set aside.
     pub fn asks(&self, pair: Pair) -> bool {
-        let is_aside = |host| self.set_aside(host).is_some();
-        !self.kept.is_dead(pair) && !is_aside(pair.from) && !is_aside(pair.to)
+        !self.kept.is_dead(pair) && ![pair.from, pair.to].iter().any(|host| self.kept.is_aside(*host))
     }
 
-    /// Of a host that answers nobody, and is asked no more, with how many partners it was tried.
-    fn set_aside(&self, host: usize) -> Option<usize> {
-        self.kept.answered_none_of(host, || self.partners(host))
-    }
-
-    /// Partners that a host has in a cycle.
-    fn partners(&self, host: usize) -> usize {
-        let Plan::Given(pairs) = &self.setup.plan else {
-            return self.estimate().pairs / self.setup.hosts;
-        };
-        let ends = pairs.iter().map(|pair| [pair.from, pair.to]);
-        let of_host = ends.filter(|ends| ends.contains(&host)).flatten();
-        of_host.filter(|end| *end != host).collect::<BTreeSet<_>>().len()
+    /// A cycle of the survey begins: hosts that were set aside are tried again.
+    pub fn begin_cycle(&mut self) {
+        self.kept.begin_cycle();
     }
 
     /// Tell of the pairs that nobody asked for why they have no figure.
     fn tell_set_aside(&mut self) {
-        let hosts: Vec<Option<usize>> = (0..self.setup.hosts).map(|host| self.set_aside(host)).collect();
+        let hosts = (0..self.setup.hosts).map(|host| self.kept.answered_none_of(host));
+        let hosts: Vec<Option<usize>> = hosts.collect();
         if hosts.iter().all(Option::is_none) {
             return;
         }

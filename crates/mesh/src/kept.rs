@@ -2,13 +2,13 @@
 //! hosts are not worth asking again. It must never judge a figure.
 
 use crate::Pair;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use wirespeed_schema::Finite;
 use wirespeed_schema::mesh::MeshPair;
 
 /// Failures of a pair that never answered, from which on it is dead: once may be chance.
 const DEAD_AFTER: u64 = 2;
-/// Partners, one after the other, of which a host that is well answers one.
+/// Partners that answer others, of which a host that is well answers one.
 const PARTNERS_ASKED: usize = 6;
 
 /// Why a measurement of a pair gave no figure.
@@ -48,14 +48,16 @@ pub struct Known {
     has_answered: bool,
 }
 
+/// Partners that a host failed with, and whether as sender, and as receiver: who cannot be reached may well reach others.
+type FailedWith = BTreeMap<usize, [bool; 2]>;
+
 /// Who answered a host.
 #[derive(Debug, Default)]
 struct Tried {
     has_answered: bool,
-    /// Partners that it failed with, until the first answer.
-    failed_with: BTreeSet<usize>,
-    /// Whether as sender, and as receiver: who cannot be reached may well reach others.
-    sides: [bool; 2],
+    /// Until the first answer: ever, and in the cycle under way. A host that stood still for one cycle is tried in the next.
+    failed_ever: FailedWith,
+    failed_now: FailedWith,
 }
 
 /// What is known of all pairs.
@@ -101,13 +103,18 @@ impl Kept {
         for (side, [host, partner]) in [[from, to], [to, from]].into_iter().enumerate() {
             let tried = self.hosts.entry(host).or_default();
             tried.has_answered |= answers;
-            if tried.has_answered {
-                tried.failed_with.clear();
-            } else {
-                tried.failed_with.insert(partner);
-                tried.sides[side] = true;
+            for failed_with in [&mut tried.failed_ever, &mut tried.failed_now] {
+                match tried.has_answered {
+                    true => failed_with.clear(),
+                    false => failed_with.entry(partner).or_default()[side] = true,
+                }
             }
         }
+    }
+
+    /// A cycle over all pairs begins.
+    pub fn begin_cycle(&mut self) {
+        self.hosts.values_mut().for_each(|tried| tried.failed_now.clear());
     }
 
     /// A pair.
@@ -128,13 +135,25 @@ impl Kept {
         known.is_some_and(|known| known.told.failed_count >= DEAD_AFTER && !known.has_answered)
     }
 
-    /// With how many partners a host was tried that answered none of them, as sender and as receiver; `None` where it did, or
-    /// where too few were tried of the `partners` that it has.
-    pub fn answered_none_of(&self, host: usize, partners: impl FnOnce() -> usize) -> Option<usize> {
+    /// Whether a host is asked no more in this cycle: it answered nobody in it, nor ever before.
+    pub fn is_aside(&self, host: usize) -> bool {
+        self.silent_with(host, |tried| &tried.failed_now).is_some()
+    }
+
+    /// With how many partners a host was tried that answered none of them, where it was or would be set aside for it.
+    pub fn answered_none_of(&self, host: usize) -> Option<usize> {
+        self.silent_with(host, |tried| &tried.failed_ever)
+    }
+
+    /// Only who answers others tells something of a host: where half of a mesh is dead, those of the other half meet many of it.
+    /// Where partners are few, each pair is judged by itself.
+    fn silent_with(&self, host: usize, failed_with: impl Fn(&Tried) -> &FailedWith) -> Option<usize> {
         let tried = self.hosts.get(&host).filter(|tried| !tried.has_answered)?;
-        let count = tried.failed_with.len();
-        let is_enough = tried.sides == [true; 2] && (count >= PARTNERS_ASKED || count >= partners());
-        is_enough.then_some(count)
+        let answers = |partner: &usize| self.hosts.get(partner).is_some_and(|tried| tried.has_answered);
+        let with = failed_with(tried).iter().filter(|(partner, _)| answers(partner));
+        let sides: Vec<[bool; 2]> = with.map(|(_, sides)| *sides).collect();
+        let both = (0..2).all(|side| sides.iter().any(|sides| sides[side]));
+        (both && sides.len() >= PARTNERS_ASKED).then_some(sides.len())
     }
 
     /// All pairs, in order.
@@ -207,37 +226,55 @@ mod tests {
         );
     }
 
+    /// Hosts from 0 to 7 that answer each other.
+    fn well() -> Kept {
+        let mut kept = Kept::default();
+        for host in 0..8 {
+            kept.keep(pair(host, (host + 1) % 8), Ok(1.0));
+        }
+        kept
+    }
+
     #[test]
     fn a_host_is_tried_with_a_few_partners_both_ways() {
-        let mut kept = Kept::default();
-        let mut tried = |pair, partners| {
-            kept.keep(pair, failed());
-            kept.answered_none_of(9, || partners)
-        };
+        let mut kept = well();
         for partner in 0..6 {
-            assert_eq!(
-                tried(pair(9, partner), 20),
-                None,
-                "nobody knows whether it can be reached"
-            );
+            kept.keep(pair(9, partner), failed());
+            assert!(!kept.is_aside(9), "nobody knows whether it can be reached");
         }
-        assert_eq!(tried(pair(5, 9), 20), Some(6));
-        kept.keep(pair(8, 9), Err(Lack::NoFigure("too few samples".to_owned())));
-        assert_eq!(kept.answered_none_of(9, || 20), None, "that is an answer");
-        let mut lost = Kept::default();
-        for pair in (0..8)
-            .map(|partner| pair(9, partner))
-            .flat_map(|pair| [pair, pair.back()])
-        {
+        kept.keep(pair(5, 9), failed());
+        assert!(kept.is_aside(9) && !kept.is_aside(5));
+        assert_eq!(kept.answered_none_of(9), Some(6));
+        kept.begin_cycle();
+        assert!(!kept.is_aside(9), "it may have stood still");
+        assert_eq!(kept.answered_none_of(9), Some(6));
+        kept.keep(pair(7, 9), Err(Lack::NoFigure("too few samples".to_owned())));
+        assert_eq!(kept.answered_none_of(9), None, "that is an answer");
+        let mut lost = well();
+        for pair in (0..8).flat_map(|partner| [pair(9, partner), pair(partner, 9)]) {
             lost.keep(pair, Err(Lack::Lost("killed".to_owned())));
         }
-        assert_eq!(lost.answered_none_of(9, || 20), None, "nobody tried it");
-        // Of three hosts each has two partners.
-        let mut few = Kept::default();
-        few.keep(pair(0, 1), failed());
-        assert_eq!(few.answered_none_of(0, || 2), None);
-        few.keep(pair(2, 0), failed());
-        let found = [0, 1, 2].map(|host| few.answered_none_of(host, || 2));
-        assert_eq!(found, [Some(2), None, None]);
+        assert_eq!(lost.answered_none_of(9), None, "nobody tried it");
+    }
+
+    #[test]
+    fn who_answers_nobody_proves_nothing_of_others() {
+        let mut kept = Kept::default();
+        for dead in 10..20 {
+            kept.keep(pair(0, dead), failed());
+            kept.keep(pair(dead, 0), failed());
+        }
+        assert!(!kept.is_aside(0), "of ten that may all be dead");
+        kept.keep(pair(0, 1), Ok(1.0));
+        for host in 1..7 {
+            kept.keep(pair(host, 0), Ok(1.0));
+            kept.keep(pair(host, 10), failed());
+        }
+        assert!(!kept.is_aside(0) && kept.is_aside(10));
+        assert_eq!(
+            kept.answered_none_of(10),
+            Some(7),
+            "and the host that met it first"
+        );
     }
 }

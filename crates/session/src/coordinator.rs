@@ -260,9 +260,11 @@ impl Shared {
 
     /// Every node with what is free there; one that does not answer is left out.
     fn nodes(&self) -> Vec<NodeStatus> {
-        let ask = |(_, far): (String, Far)| {
+        let ask = |(name, far): (String, Far)| {
             let answer = far.ask("GET", "/node/1/status", CALL_TIME).ok()?;
-            Deserialize::deserialize(&answer).ok()
+            let status: NodeStatus = Deserialize::deserialize(&answer).ok()?;
+            // The name that is known here, of which what no screen shows was taken away.
+            Some(NodeStatus { name, ..status })
         };
         self.live_nodes().into_iter().filter_map(ask).collect()
     }

@@ -75,12 +75,20 @@ fn memory_of_a_rank_grows_with_its_messages_only() {
         let (size, few, many) = (64 << 10, 64, 256);
         // 2 x peers x messages x size; the library keeps messages that come early, once more at most.
         let own = 2 * 2 * (many - few) * size;
-        let grows = |[less, more]: &[u64; 2]| (own / 2..=2 * own).contains(&more.saturating_sub(*less));
-        // Nobody looks at a rank that ends while the machine stands still.
-        let peaks = || [few, many].map(|messages| peak(&mpi, &home, 4, messages, size));
-        let found = std::iter::repeat_with(peaks).take(3).find(grows);
-        let [less, _] = found.unwrap_or_else(|| panic!("{}: three times not {own} more", mpi.name));
-        // More ranks, the same peers: no more memory, but what the library keeps for each process.
+        // Nobody looks at a rank that ends while the machine stands still: the most of three runs.
+        let most = |messages| {
+            (0..3)
+                .map(|_| peak(&mpi, &home, 4, messages, size))
+                .max()
+                .unwrap_or(0)
+        };
+        let [less, more] = [few, many].map(most);
+        let grown = more.saturating_sub(less);
+        assert!(
+            (own / 2..=2 * own).contains(&grown),
+            "{}: {less}, {more}: not {own} more",
+            mpi.name
+        );
         let crowd = peak(&mpi, &home, 12, few, size);
         assert!(
             crowd <= 2 * less + (64 << 20),

@@ -3,6 +3,7 @@
 use super::before;
 use super::state::Identity;
 use crate::command;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -19,8 +20,8 @@ const PACKAGES: [(&str, &str); 8] = [
     ("Slurm", "slurm-wlm"),
 ];
 
-/// Machine and programs, each with what tells it from another.
-pub fn identity(root: &Path, binary: &Path, cores: [u32; 2]) -> Identity {
+/// Machine and programs, each with what tells it from another; an earlier build of ours where a row needs it.
+pub fn identity(root: &Path, binary: &Path, cores: [u32; 2], needs: &BTreeSet<&str>) -> Identity {
     let cpu = read("/proc/cpuinfo");
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name"));
     let own = [
@@ -35,14 +36,17 @@ pub fn identity(root: &Path, binary: &Path, cores: [u32; 2]) -> Identity {
             &read("/proc/sys/net/ipv4/tcp_congestion_control"),
         ),
         ("wirespeed", &program(root, binary)),
-        ("wirespeed before", &program(root, &root.join(before::BEFORE))),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()));
     let others = PACKAGES.map(|(name, package)| {
         let version = said(root, &["dpkg-query", "-W", "-f=${Version}", package]);
         (name.to_owned(), version)
     });
-    own.into_iter().chain(others).collect()
+    let before = needs.contains(before::BEFORE).then(|| {
+        let earlier = program(root, &root.join(before::BEFORE));
+        ("wirespeed before".to_owned(), earlier)
+    });
+    own.into_iter().chain(before).chain(others).collect()
 }
 
 /// The load average of now.

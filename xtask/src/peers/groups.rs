@@ -126,10 +126,10 @@ pub const SETS: &[Set] = &[
         pairs: 10,
         groups: || {
             let ours = ["inproc", "shm", "unix", "tcp", "udp", "uct", "ucp"];
-            let groups = ours.map(|via| group(via, 8.0, before::of(via)));
+            let groups = ours.map(|via| group(via, 2.5, before::of(via)));
             groups
                 .into_iter()
-                .chain([group("mpi", 20.0, before::of_mpi())])
+                .chain([group("mpi", 3.5, before::of_mpi())])
                 .collect()
         },
         derived: &[],

@@ -49,18 +49,18 @@ pub fn run(root: &Path, set: &Set, wanted: &Wanted) -> Result<()> {
         bail!("no target/release/wirespeed; run `make build` first");
     }
     let cores = tools::two_cores()?;
-    let identity = || facts::identity(root, &binary, cores);
+    let needs: BTreeSet<_> = groups
+        .iter()
+        .flat_map(|group| &group.rows)
+        .flat_map(needs)
+        .collect();
+    let identity = || facts::identity(root, &binary, cores, &needs);
     let kept = state::folder(root, set.name);
     // Refused before anything is installed.
     let resumed = match wanted.is_resumed {
         true => Store::resume(&kept, set.name, &identity())?,
         false => None,
     };
-    let needs: BTreeSet<_> = groups
-        .iter()
-        .flat_map(|group| &group.rows)
-        .flat_map(needs)
-        .collect();
     let mut missing = tools::prepare(root, &needs)?;
     let store = match resumed {
         Some(store) => store,

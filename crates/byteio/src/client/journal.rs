@@ -98,18 +98,23 @@ impl Journal {
 
 /// The blocks of a journal, which is then ready for the next line.
 fn read(file: &mut File, subject: &Subject) -> io::Result<Done> {
-    let mut text = String::new();
-    (&*file).take(JOURNAL_BYTES_MAX).read_to_string(&mut text)?;
+    let mut bytes = Vec::new();
+    (&*file).take(JOURNAL_BYTES_MAX).read_to_end(&mut bytes)?;
     let first = first_line(subject)?;
-    if first.len() > text.len() && first.starts_with(&text) {
+    if first.len() > bytes.len() && first.as_bytes().starts_with(&bytes) {
         // The kill came before the first line was whole, and so before any block.
         file.rewind()?;
         file.write_all(first.as_bytes())?;
         return Ok(Done::new());
     }
-    let whole = text.rfind('\n').map_or(0, |at| at + 1);
-    let done =
-        parse(&text[..whole], subject).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
+    let whole = bytes
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let text = std::str::from_utf8(&bytes[..whole]).map_err(|_| "it is not text".to_owned());
+    let done = text
+        .and_then(|text| parse(text, subject))
+        .map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
     // What was cut goes, so that the next line begins at a line's start.
     file.set_len(whole as u64)?;
     file.seek(io::SeekFrom::End(0))?;
@@ -207,19 +212,23 @@ mod tests {
     fn a_first_line_that_was_cut_is_a_journal_without_blocks() {
         let folder = tempfile::tempdir().unwrap();
         let destination = folder.path().join("file");
-        let line = first_line(&subject()).unwrap();
-        for cut in [0, 1, line.len() - 1] {
-            std::fs::write(path_of(&destination), &line[..cut]).unwrap();
-            let (journal, done) = Journal::open(&destination, &subject()).unwrap();
+        let subject = Subject {
+            tag: Some("\u{fffd}".into()),
+            ..subject()
+        };
+        let line = first_line(&subject).unwrap();
+        for cut in 0..line.len() {
+            std::fs::write(path_of(&destination), &line.as_bytes()[..cut]).unwrap();
+            let (journal, done) = Journal::open(&destination, &subject).unwrap();
             assert_eq!(done, Some(Done::new()));
             journal.note(3, &[1]).unwrap();
             drop(journal);
-            let (_, done) = Journal::open(&destination, &subject()).unwrap();
+            let (_, done) = Journal::open(&destination, &subject).unwrap();
             assert_eq!(done, Some(Done::from([(3, vec![1])])), "cut after {cut} bytes");
         }
         for foreign in ["x", "{\"journal\":2"] {
             std::fs::write(path_of(&destination), foreign).unwrap();
-            let refused = Journal::open(&destination, &subject()).unwrap_err();
+            let refused = Journal::open(&destination, &subject).unwrap_err();
             assert!(refused.to_string().contains("not a journal"), "{foreign}");
             assert_eq!(std::fs::read(path_of(&destination)).unwrap(), foreign.as_bytes());
         }

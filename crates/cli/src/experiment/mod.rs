@@ -39,10 +39,10 @@ use wirespeed_schema::Case;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::run::{Event, Repetition};
 
-/// Why a case was left out where the budget was used up.
 /// Why a case did not run under a goal.
 const GOAL_TIME: &str = "the time of the goal was used up before it ran";
 const GOAL_TIME_REMEDY: &str = "give more --until-time, or fewer cases";
+/// Why a case was left out where the budget was used up.
 const NO_TIME: &str = "the budget left no time for it";
 
 /// What is compared with each other: one case, in every arm and under every load.

@@ -51,11 +51,12 @@ pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
     if !forever {
         limits.queue_clients_max = 0;
     }
-    let listen = match (listen(&arguments.listen)?, arguments.ipv6) {
+    let asked = listen(&arguments.listen)?;
+    let beyond_loopback = asked != Listen::Loopback;
+    let listen = match (asked, arguments.ipv6) {
         (Listen::Loopback, true) => Listen::Addresses(vec![std::net::Ipv6Addr::LOCALHOST.into()]),
         (listen, _) => listen,
     };
-    let beyond_loopback = listen == Listen::Everywhere;
     let options = ServeOptions {
         listen,
         port: arguments.port,

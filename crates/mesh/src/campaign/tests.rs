@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Mode;
+use std::collections::BTreeSet;
 use wirespeed_report::stats::Random;
 
 fn gone() -> Result<f64, Lack> {
@@ -200,20 +201,18 @@ fn a_look_of_which_nothing_came_is_none() {
 #[test]
 fn a_host_that_answers_nobody_is_set_aside_and_its_pairs_say_why() {
     let mut campaign = Campaign::new(setup(12)).unwrap();
-    let mut tried = 0;
-    for cycle in 0..2 {
-        for round in campaign.all_rounds() {
-            for pair in round
-                .into_iter()
-                .filter(|pair| campaign.asks(*pair))
-                .collect::<Vec<_>>()
-            {
-                let is_dead = [pair.from, pair.to].contains(&7);
-                tried += u32::from(is_dead);
+    let mut tried = Vec::new();
+    for cycle in 1..=2 {
+        campaign.begin_cycle();
+        for pair in campaign.all_rounds().concat() {
+            let is_dead = [pair.from, pair.to].contains(&7);
+            if campaign.asks(pair) {
+                tried.extend(is_dead.then_some(pair));
                 campaign.survey(pair, if is_dead { gone() } else { Ok(1.0) });
             }
         }
-        assert!((6..=8).contains(&tried), "cycle {cycle}: {tried}");
+        let in_cycle = 6 * cycle..=9 * cycle;
+        assert!(in_cycle.contains(&tried.len()), "cycle {cycle}: {tried:?}");
     }
     let fresh = campaign.anew();
     assert!(
@@ -228,22 +227,12 @@ fn a_host_that_answers_nobody_is_set_aside_and_its_pairs_say_why() {
     let why: Vec<&str> = of_host.filter_map(MeshPair::failure).collect();
     assert_eq!((probe.pairs.len(), why.len()), (132, 22));
     let left_out = why.iter().filter(|why| why.starts_with("left out: its "));
+    let asked = tried.iter().collect::<BTreeSet<_>>().len();
     assert_eq!(
-        (left_out.count() as u32, probe.failed_count),
-        (22 - tried, tried.into())
+        (left_out.count(), probe.failed_count),
+        (22 - asked, tried.len() as u64)
     );
     assert_eq!((probe.not_judged_hosts, probe.complete), (vec![7], true));
-}
-
-#[test]
-fn partners_are_those_of_the_plan() {
-    let partners = |plan: Plan, host| Campaign::new(Setup { plan, ..setup(9) }).unwrap().partners(host);
-    let given = [(0, 1), (1, 0), (2, 0)].map(|(from, to)| Pair { from, to });
-    assert_eq!([partners(Plan::All, 0), partners(Plan::Budget(4), 0)], [8, 3]);
-    assert_eq!(
-        [0, 1, 3].map(|host| partners(Plan::Given(given.to_vec()), host)),
-        [2, 1, 0]
-    );
 }
 
 #[test]

@@ -113,13 +113,68 @@ fn not_an_arm(what: &str) -> Failure {
 
 /// An option that makes more of it than one transfer, or belongs before the first `--`.
 fn own_option(bench: &ByteioBenchArgs) -> Option<&'static str> {
+    let (experiment, output) = (&bench.experiment, &bench.output);
     let given = [
+        ("--cpus", !experiment.cpus.is_empty()),
+        ("--live", experiment.live),
+        ("--quiet", output.quiet),
+        ("--remarks", output.remarks),
+        ("--strict", output.strict),
+        ("--at-once", bench.at_once),
         ("--pairs", bench.pairs.is_some()),
         ("--sweep", bench.sweep),
         ("--both", bench.both),
         ("--emulated", bench.emulated),
         ("--offered", bench.open_loop.offered.is_some()),
-        ("an option for results", bench.output.is_given()),
+        ("an option for results", output.is_given()),
     ];
     given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, ExperimentArgs, OutputArgs};
+    use clap::{Args as _, Command, Parser as _};
+
+    /// What an arm would take and not heed is refused: every option of measuring and of results.
+    #[test]
+    fn options_of_the_whole_comparison_are_refused_in_an_arm() {
+        let words = |option: &[&str]| -> Vec<String> {
+            let arm = ["byteio", "bench", "http://h/a"];
+            arm.iter().chain(option).map(|word| (*word).to_owned()).collect()
+        };
+        let Verb::Ab(own) = Cli::try_parse_from(["wirespeed", "ab", "--", "a", "--", "b"])
+            .unwrap()
+            .verb
+        else {
+            panic!("it is ab")
+        };
+        assert!(arm(&words(&[]), &own).is_ok());
+        let all = OutputArgs::augment_args(ExperimentArgs::augment_args(Command::new("bench")));
+        // A variable of the environment sets it for the whole program.
+        let options = all
+            .get_arguments()
+            .filter(|option| option.get_id() != "include_host_name");
+        for option in options {
+            let long = format!("--{}", option.get_long().unwrap());
+            let value = match option.get_id().as_str() {
+                "repeats" => Some("2"),
+                "until" => Some("p50:2%"),
+                "until_time" => Some("1s"),
+                "interference" => Some("cpu"),
+                "cpus" | "seed" => Some("0"),
+                "output" => Some("x.json"),
+                _ => None,
+            };
+            let given: Vec<&str> = std::iter::once(&*long).chain(value).collect();
+            let refused = arm(&words(&given), &own).err();
+            let refused = refused.unwrap_or_else(|| panic!("{long} is taken"));
+            assert!(
+                refused.cause.contains("not allowed inside"),
+                "{long}: {}",
+                refused.cause
+            );
+        }
+    }
 }

@@ -64,7 +64,7 @@ impl Known {
     }
 
     /// What a run feeds: the campaign of its case, or that of the case under a load.
-    fn campaign(&mut self, visit: Visit, stage: Stage) -> &mut Campaign {
+    pub fn campaign(&mut self, visit: Visit, stage: Stage) -> &mut Campaign {
         let of_case = &mut self.campaigns[visit.subject];
         match stage {
             Stage::UnderLoad => self

@@ -46,6 +46,7 @@ impl Known {
             (Some(_), None) => Stage::UnderLoad,
             (None, None) => Stage::Survey,
         };
+        self.campaign(visit, stage).begin_cycle();
         let rounds = self.campaigns[visit.subject].all_rounds().into_iter();
         let rounds = rounds.map(|round| self.asked((visit, stage), round));
         Some(Turn {
