@@ -167,8 +167,8 @@ mod tests {
                 "output" => Some("x.json"),
                 _ => None,
             };
-            let given: Vec<&str> = std::iter::once(&*long).chain(value).collect();
-            let refused = arm(&words(&given), &own).err();
+            let given = value.map_or(long.clone(), |value| format!("{long}={value}"));
+            let refused = arm(&words(&[&given]), &own).err();
             let refused = refused.unwrap_or_else(|| panic!("{long} is taken"));
             assert!(
                 refused.cause.contains("not allowed inside"),
