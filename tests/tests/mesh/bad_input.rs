@@ -50,7 +50,7 @@ fn clocks_that_are_hours_apart_do_not_matter() {
     let Ok((hosts, bridge)) = made.map_err(|reason| skip(&reason)) else {
         return;
     };
-    let words = format!("--isolated --repeats 1 --json {PROBE}");
+    let words = format!("--isolated --repeats 2 --json {PROBE}");
     let ended = start((&hosts, &bridge), &words).end(PATIENCE);
     let (_, mesh) = section(&ended);
     assert!(
@@ -108,7 +108,7 @@ fn a_host_that_answers_nobody_is_set_aside_within_a_cycle() {
         ip.args(["route", "add", "prohibit", &bridge.address(to).to_string()]);
         assert!(ip.status().unwrap().success());
     }
-    let words = format!("--isolated --repeats 2 --json {PROBE}");
+    let words = format!("--isolated --repeats 1 --json {PROBE}");
     let ended = start((&hosts, &bridge), &words).end(PATIENCE);
     let (_, mesh) = section(&ended);
     assert!(mesh.hosts.iter().all(|host| host.lost.is_none()), "{ended}");
