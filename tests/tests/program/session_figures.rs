@@ -76,9 +76,10 @@ fn a_slow_client_holds_the_stream_up() {
     let home = home();
     let line = "session --benchmarkPath=computation_to_client --bytes=1 --credits=4 --requestMb=0 --json";
     // Seconds that do for some messages on a machine that is busy.
-    let runs = ["0.5", "5", "50"]
-        .map(|duration| move || format!("{line} --messageSleep=5000 --duration={duration}"));
-    let mut runs = runs.into_iter().map(|line| measured(&home.run(&line()).code(0)));
+    let mut runs = ["0.5", "5", "50"].into_iter().map(|duration| {
+        let line = format!("{line} --messageSleep=5000 --duration={duration}");
+        measured(&home.run(&line).code(0))
+    });
     let is_enough = |run: &Run| run.cases[0].repetitions[0].outcomes[0].received.messages > 8;
     let run = runs.find(is_enough).expect("more than eight messages in 50 s");
     let client = &run.cases[0].repetitions[0].outcomes[0];

@@ -121,7 +121,7 @@ fn read(file: &mut File, subject: &Subject) -> io::Result<Done> {
     Ok(done)
 }
 
-/// Says of what the journal is.
+/// The line that says what is transferred.
 fn first_line(subject: &Subject) -> io::Result<String> {
     Ok(serde_json::to_string(subject)? + "\n")
 }
