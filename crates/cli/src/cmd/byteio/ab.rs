@@ -107,7 +107,7 @@ fn arm(words: &[String], own: &AbArgs) -> Result<Arm, Failure> {
 fn not_an_arm(what: &str) -> Failure {
     Failure::usage(
         format!("{what} is not allowed inside an `ab` arm of byteio bench"),
-        "an arm is one transfer; --pairs before the first `--` says how often both are run",
+        "an arm is one transfer; write what holds for both, such as --pairs, before the first `--`",
     )
 }
 
