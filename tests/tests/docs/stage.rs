@@ -87,7 +87,7 @@ impl Stage {
 
     /// What `line` gives on this machine.
     pub fn output(&self, line: &str) -> Output {
-        self.shell(None, line).output().unwrap()
+        self.shell(line).output().unwrap()
     }
 
     /// Type all of `shown`, which stand together: a server lives until the next one or the end; a node joins the one
@@ -115,8 +115,7 @@ impl Stage {
                     }
                     ended
                 }
-                Prompt::Client => self.exits(self.lab.as_ref().map(|_| Side::A), &line, one.exits),
-                Prompt::Here => self.exits(None, &line, one.exits),
+                Prompt::Client | Prompt::Here => self.exits(&line, one.exits),
                 Prompt::Cluster => self.exits_in_cluster(&line, one.exits),
             };
             // Seen with --nocapture: which commands take long.
@@ -128,7 +127,7 @@ impl Stage {
     }
 
     fn has_launcher(&self) -> bool {
-        let asked = self.shell(None, "command -v mpirun").output();
+        let asked = self.shell("command -v mpirun").output();
         asked.is_ok_and(|output| output.status.success())
     }
 
@@ -155,8 +154,8 @@ impl Stage {
         judged(&command.output().unwrap(), expected)
     }
 
-    fn exits(&self, side: Option<Side>, line: &str, expected: i32) -> Option<String> {
-        let output = self.shell(side, line).output().unwrap();
+    fn exits(&self, line: &str, expected: i32) -> Option<String> {
+        let output = self.shell(line).output().unwrap();
         // A verdict is an answer, whichever it is: on a busy machine nobody can promise one.
         let verdict = [
             "wirespeed compare ",
@@ -172,7 +171,7 @@ impl Stage {
 
     /// Start a far end, and wait until it listens.
     fn serve(&self, line: &str) -> Result<Server, String> {
-        let mut command = self.bare(self.lab.as_ref().map(|_| Side::B), "bash");
+        let mut command = self.bare(Side::B, "bash");
         command.args(["-c", &format!("exec {line}")]);
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut server = Server(command.spawn().map_err(|e| e.to_string())?);
@@ -188,8 +187,9 @@ impl Stage {
         }
     }
 
-    fn shell(&self, side: Option<Side>, line: &str) -> Command {
-        let mut command = self.bare(side, "timeout");
+    /// The first machine is the stage's own: stages side by side type the same ports.
+    fn shell(&self, line: &str) -> Command {
+        let mut command = self.bare(Side::A, "timeout");
         command.args(["--kill-after=5", COMMAND_SECONDS]);
         // This test may be kept to some of the CPUs that a page names.
         if let Ok(every) = std::env::var(EVERY_CPU)
@@ -201,10 +201,10 @@ impl Stage {
         command
     }
 
-    fn bare(&self, side: Option<Side>, program: &str) -> Command {
-        let mut command = match (side, &self.lab) {
-            (Some(side), Some(lab)) => lab.command(side, program),
-            _ => Command::new(program),
+    fn bare(&self, side: Side, program: &str) -> Command {
+        let mut command = match &self.lab {
+            Some(lab) => lab.command(side, program),
+            None => Command::new(program),
         };
         self.set_up(&mut command);
         command
