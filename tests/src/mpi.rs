@@ -160,6 +160,28 @@ impl Installed {
         command
     }
 
+    /// A library whose functions are those of the C code `text`, and else this one's; the reason where it cannot be made.
+    ///
+    /// # Errors
+    /// What the compiler says.
+    ///
+    /// # Panics
+    /// Where the code cannot be written.
+    pub fn behind(&self, home: &Home, text: &str) -> Result<PathBuf, String> {
+        let (source, library) = (home.path("front.c"), home.path("libmpi_front.so"));
+        std::fs::write(&source, text).expect("a file in the home");
+        let folder = self.library.parent().unwrap_or(Path::new("/"));
+        let mut compile = Command::new("cc");
+        compile.args(["-shared", "-fPIC", "-Wl,--no-as-needed", "-o"]);
+        compile.arg(&library).arg(&source).arg(&self.library);
+        compile.arg(format!("-Wl,-rpath,{}", folder.display()));
+        match compile.output() {
+            Ok(output) if output.status.success() => Ok(library),
+            Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
     /// The variables that library and launcher need.
     pub fn surround(&self, command: &mut Command) {
         for name in ["OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"] {

@@ -1,5 +1,5 @@
 //! Remedies in the words of the verb that prints them: an option that it spells otherwise is written its way, one that it
-//! lacks is named with the verb that has it. Nothing else of a remedy may change here.
+//! lacks is named with the verb that has it. Nothing else of a remedy may change here, options of other programs least of all.
 
 use crate::args::Cli;
 use crate::front;
@@ -87,6 +87,14 @@ fn value_of(text: &str) -> usize {
     }
 }
 
+/// Whether `run` has the option: else it is that of another program.
+fn cases_have(name: &str) -> bool {
+    static RUN: OnceLock<Command> = OnceLock::new();
+    let argv = ANY_CASE.split(' ').map(OsString::from).collect::<Vec<_>>();
+    let run = RUN.get_or_init(|| verb_of(&argv));
+    run.get_arguments().any(|arg| arg.get_long() == Some(name))
+}
+
 /// `--NAME` with its value for `verb`.
 fn option_of(name: &str, value: &str, verb: &Command) -> String {
     let is_long = |arg: &&Arg| arg.get_long() == Some(name);
@@ -102,6 +110,7 @@ fn option_of(name: &str, value: &str, verb: &Command) -> String {
     {
         Some((Some(long), _)) => format!("--{long}{value}"),
         Some((None, Some(short))) => format!("-{short}{value}"),
+        _ if !cases_have(name) => format!("--{name}{value}"),
         _ if arguments().any(takes_words) => format!("--{name}{value}{BEHIND}"),
         _ => format!("{ANY_CASE} --{name}{value}"),
     }
@@ -206,6 +215,14 @@ mod tests {
             spelled("see `wirespeed run --warmup`", &verb("quick")),
             "see `wirespeed run --warmup`"
         );
+    }
+
+    #[test]
+    fn options_of_other_programs_stay_as_they_are() {
+        let bind = "bind them: --bind-to core (Open MPI), srun --cpu-bind=cores";
+        for line in ["run", "quick", "sweep", "msgrate"] {
+            assert_eq!(spelled(bind, &verb(line)), bind);
+        }
     }
 
     #[test]

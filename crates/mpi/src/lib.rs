@@ -12,6 +12,7 @@ mod link_error;
 mod link_lanes;
 mod link_messages;
 mod link_one_sided;
+mod link_pmi;
 mod link_pmix;
 mod link_ring;
 mod link_tagged;

@@ -2,6 +2,7 @@
 //! measurement runs.
 
 use crate::link_error::{cold_error, text_of};
+use crate::{link_pmi, link_pmix};
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,8 @@ const NAME_BYTES: usize = 256 + 1;
 pub const LEAVE_TIME: Duration = Duration::from_secs(10);
 /// The same where one is known to be gone: what is waited for is the library's own look at that.
 pub const LEAVE_TIME_LOST: Duration = Duration::from_secs(2);
+/// How long telling the launcher may take: the client library itself gives its server 2 s.
+const TELL_TIME: Duration = Duration::from_secs(3);
 
 /// Set when something of the library was left in use: after that, leaving in order may wait for ever.
 static DAMAGED: AtomicBool = AtomicBool::new(false);
@@ -180,6 +183,7 @@ pub fn gather<H: Handle>(mpi: &'static Mpi<H>, own: &[u8], size: u32) -> Result<
 /// now with `code`, after `patience`: what it had to say has been said.
 pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8, patience: Duration) -> u8 {
     if is_damaged() {
+        tell_launcher(code);
         // Some launchers say of a job what the rank says that ends first: a lost rank is no success.
         return code.max(u8::from(LOST.load(Ordering::Acquire)));
     }
@@ -187,6 +191,7 @@ pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8, patience: Duration) -
     let watch = std::thread::Builder::new().name("leaving".into()).spawn(move || {
         let in_time = waiting.recv_timeout(patience);
         if matches!(in_time, Err(std::sync::mpsc::RecvTimeoutError::Timeout)) {
+            tell_launcher(code);
             // SAFETY: ends the process without running anything of the library that hangs.
             unsafe { libc::_exit(c_int::from(code)) }
         }
@@ -198,6 +203,27 @@ pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8, patience: Duration) -
         let _ = watch.join();
     }
     code
+}
+
+/// Tell the launcher that this process leaves, past a library that cannot: else it calls a job a failure whose result is whole.
+/// Of a failure it hears by the exit code.
+fn tell_launcher(code: u8) {
+    if code != 0 {
+        return;
+    }
+    let (done, told) = std::sync::mpsc::channel::<()>();
+    let tell = move || {
+        link_pmix::leave();
+        link_pmi::leave();
+        let _ = done.send(());
+    };
+    if std::thread::Builder::new()
+        .name("leaving".into())
+        .spawn(tell)
+        .is_ok()
+    {
+        let _ = told.recv_timeout(TELL_TIME);
+    }
 }
 
 /// A communicator of a port's own, so that nothing of another case can be matched.

@@ -233,3 +233,27 @@ fn words_that_make_no_sense_are_answered_once() {
         home.assert_nothing_left(SOON);
     }
 }
+
+/// The result is whole by then, and the launcher hears that the ranks leave.
+#[test]
+fn a_library_that_hangs_at_the_end_makes_no_failure_of_a_good_run() {
+    let _turn = turn();
+    const HANGS: &str = "#include <unistd.h>\nint MPI_Finalize(void) { for (;;) pause(); }\n";
+    let mut jobs = Vec::new();
+    for mpi in installed() {
+        let home = home();
+        let library = match mpi.behind(&home, HANGS) {
+            Ok(library) => library,
+            Err(why) => return skip(&format!("a library that hangs needs a C compiler: {why}")),
+        };
+        let mut command = mpi.command(&home, 2, "run am_lat --via shm,mpi -n 50 --warmup 2 --json");
+        command.env("WIRESPEED_MPI", &library);
+        jobs.push((mpi.name, home, Running::start(command)));
+    }
+    for (name, home, job) in jobs {
+        let ended = job.end(PATIENCE);
+        assert_eq!(ended.code, Some(0), "{name}: {ended}");
+        assert_eq!(document(&ended).status, Status::Ok, "{name}");
+        home.assert_nothing_left(SOON);
+    }
+}

@@ -1,11 +1,9 @@
 //! Thread levels, and several threads of a process that are ranks of their own.
 
 use crate::{SOON, document, home, turn};
-use std::process::Command;
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::run::CaseStatus;
 use wirespeed_tests::deadline::PATIENCE;
-use wirespeed_tests::home::Home;
 use wirespeed_tests::mpi::{Installed, installed};
 use wirespeed_tests::product::share;
 use wirespeed_tests::running::Running;
@@ -32,29 +30,17 @@ fn every_thread_level_is_granted_and_stated() {
     }
 }
 
-/// A library in front of `mpi` that grants one thread, whatever is asked; the reason where it cannot be made.
-fn library_for_one_thread(mpi: &Installed, home: &Home) -> Result<std::path::PathBuf, String> {
-    let (source, library) = (home.path("one.c"), home.path("libmpi_one.so"));
-    let text = "int PMPI_Init_thread(int *, char ***, int, int *);\n\
-                int MPI_Init_thread(int *c, char ***v, int asked, int *got)\n\
-                { int code = PMPI_Init_thread(c, v, asked, got); *got = 0; return code; }\n";
-    std::fs::write(&source, text).unwrap();
-    let mut compile = Command::new("cc");
-    compile.args(["-shared", "-fPIC", "-Wl,--no-as-needed", "-o"]);
-    compile.arg(&library).arg(&source).arg(&mpi.library);
-    match compile.output() {
-        Ok(output) if output.status.success() => Ok(library),
-        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-        Err(error) => Err(error.to_string()),
-    }
-}
+/// What grants one thread, whatever is asked.
+const ONE_THREAD: &str = "int PMPI_Init_thread(int *, char ***, int, int *);\n\
+    int MPI_Init_thread(int *c, char ***v, int asked, int *got)\n\
+    { int code = PMPI_Init_thread(c, v, asked, got); *got = 0; return code; }\n";
 
 #[test]
 fn a_lower_level_than_asked_for_is_an_error_with_the_remedy() {
     let _turn = turn();
     for mpi in installed().into_iter().take(2) {
         let home = home();
-        let library = match library_for_one_thread(&mpi, &home) {
+        let library = match mpi.behind(&home, ONE_THREAD) {
             Ok(library) => library,
             Err(why) => return skip(&format!("a library for one thread needs a C compiler: {why}")),
         };

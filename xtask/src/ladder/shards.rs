@@ -29,7 +29,7 @@ const ALONE: [&str; 13] = [
     "mpi::tests_run::persistent_requests",
 ];
 /// How the names of those begin that mostly wait, for ends, silences and launchers: less than a third of their time is a CPU's.
-const WAITING: [&str; 29] = [
+const WAITING: [&str; 30] = [
     "byteio::crowd::",
     "byteio::failures::a_full_disk_of",
     "byteio::failures::a_killed_service",
@@ -43,6 +43,7 @@ const WAITING: [&str; 29] = [
     "byteio::waits::",
     "byteio::wire::the_default_shape",
     "control::groups",
+    "mpi::deaths::a_library_that_hangs",
     "mpi::msgrate::what_makes_no_sense",
     "mpi::threads::every_thread_level",
     "perftest::bad_input::",
