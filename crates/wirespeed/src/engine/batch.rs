@@ -25,11 +25,23 @@ impl Batch {
         }
     }
 
+    /// Operations that are missing from this batch.
+    #[inline(always)]
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
     /// One operation more is done. Where it completes a batch, its time is recorded, the next one begins, and the moment is
     /// returned.
     #[inline(always)]
     pub fn one(&mut self, series: &mut Series, clock: Clock) -> Option<u64> {
-        self.left -= 1;
+        self.some(1, series, clock)
+    }
+
+    /// As `one` after `ops` operations, no more than are left: a loop over them need not count its batch as well.
+    #[inline(always)]
+    pub fn some(&mut self, ops: u64, series: &mut Series, clock: Clock) -> Option<u64> {
+        self.left -= ops;
         if self.left != 0 {
             return None;
         }

@@ -61,18 +61,18 @@ impl<O: Operation> Train<O> {
         }
     }
 
-    /// Wait until at most `most` operations are uncompleted.
+    /// Wait until at most `most` of `posted` operations are uncompleted.
     #[inline(always)]
     fn settle<P: OneSidedPort>(
         &mut self,
         link: &mut Attached<P>,
-        most: u64,
+        (posted, most): (u64, u64),
         clock: Clock,
     ) -> Result<(), LinkError> {
         if !self.operation.counted() {
             return Ok(());
         }
-        while self.next - link.port.completed() > most {
+        while posted - link.port.completed() > most {
             link.port.wait()?;
         }
         if let Some(ticks) = self.timed.end(link.port.completed(), || clock.now()) {
@@ -89,10 +89,10 @@ impl<O: Operation> Train<O> {
     fn settle_apart<P: OneSidedPort>(
         &mut self,
         link: &mut Attached<P>,
-        most: u64,
+        posted_most: (u64, u64),
         clock: Clock,
     ) -> Result<(), LinkError> {
-        self.settle(link, most, clock)
+        self.settle(link, posted_most, clock)
     }
 
     #[cold]
@@ -115,32 +115,53 @@ pub fn hot_train<P: OneSidedPort, O: Operation>(
     clock: Clock,
     (count, last): (u64, bool),
 ) -> Result<(), LinkError> {
-    let target = train.next + count;
+    // A number of the loop's own, of which no call has the address: it lies in a register.
+    let mut next = train.next;
+    let ended = post_all(link, train, &mut next, clock, count);
+    train.next = next;
+    ended?;
+    if last {
+        link.drain()?;
+        train.settle_apart(link, (next, 0), clock)?;
+    }
+    Ok(())
+}
+
+/// Post `count` operations from number `next` on, which says afterwards how far that went.
+#[inline(always)]
+fn post_all<P: OneSidedPort, O: Operation>(
+    link: &mut Attached<P>,
+    train: &mut Train<O>,
+    next: &mut u64,
+    clock: Clock,
+    count: u64,
+) -> Result<(), LinkError> {
+    let (target, most) = (*next + count, train.outstanding - 1);
     let stamped = train.operation.counted() && train.outstanding > 1;
     let began = clock.now();
     if stamped {
-        train.timed.begin(train.next, || began);
+        train.timed.begin(*next, || began);
     }
     let mut batch = Batch::begin(&train.intervals, began);
-    while train.next < target {
-        while train.operation.post(&mut link.port, train.next)? == Post::Busy {
-            link.give_way()?;
-            // What has completed makes room, and is verified before its place is used again.
-            train.settle_apart(link, u64::MAX, clock)?;
+    while *next < target {
+        let first = *next;
+        let end = target.min(first + batch.left());
+        while *next < end {
+            while train.operation.post(&mut link.port, *next)? == Post::Busy {
+                link.give_way()?;
+                // What has completed makes room, and is verified before its place is used again.
+                train.settle_apart(link, (*next, u64::MAX), clock)?;
+            }
+            *next += 1;
+            train.settle(link, (*next, most), clock)?;
         }
-        train.next += 1;
-        train.settle(link, train.outstanding - 1, clock)?;
         // What another step posts is timed from there.
-        if let Some(now) = batch.one(&mut train.intervals, clock)
+        if let Some(now) = batch.some(end - first, &mut train.intervals, clock)
             && stamped
-            && train.next < target
+            && end < target
         {
-            train.timed.begin(train.next, || now);
+            train.timed.begin(end, || now);
         }
-    }
-    if last {
-        link.drain()?;
-        train.settle_apart(link, 0, clock)?;
     }
     Ok(())
 }
