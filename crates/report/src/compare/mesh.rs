@@ -1,6 +1,7 @@
 //! Two meshes: which hosts and links changed, by their names. A host has a value a cycle of the survey, over the pairs that both
 //! meshes measured, each beside itself; a link has its own figures. Where these are too few there is an estimate and no verdict.
 
+use super::lacking::{self, Both};
 use super::matching::{Question, disturbed_cases, disturbed_hosts, is_same_question};
 use super::section::{Difference, MeshChange, Row, Verdict};
 use super::verdict::Sides;
@@ -20,7 +21,7 @@ pub struct Meshes {
     pub links: Vec<Sides>,
     /// Of each link, whether either side judged it.
     judged_links: Vec<bool>,
-    /// Hosts that B lacks or lost, links that failed in B.
+    /// Hosts that B lacks or lost or that answered nobody in it, links that failed in B.
     pub only_a: Vec<String>,
     /// The same of A.
     pub only_b: Vec<String>,
@@ -33,11 +34,12 @@ pub fn meshes(a: &Run, b: &Run, question: &Question) -> Option<Meshes> {
     let sections = (a.sections.get::<MeshSection>()?, b.sections.get::<MeshSection>()?);
     let (of_a, of_b) = (Probed::all(a, &sections.0), Probed::all(b, &sections.1));
     let mut found = Meshes {
-        only_a: lacking_hosts(&sections.0, &sections.1, "B"),
-        only_b: lacking_hosts(&sections.1, &sections.0, "A"),
+        only_a: lacking::hosts(&sections.0, &sections.1, "B"),
+        only_b: lacking::hosts(&sections.1, &sections.0, "A"),
         ..Meshes::default()
     };
     let case = |run: &Run, probed: &Probed| run.cases.get(probed.probe.case as usize).cloned();
+    let (mut of_a_in_b, mut of_b_in_a) = (Vec::new(), Vec::new());
     for one in &of_a {
         let partner = of_b.iter().find(|other| {
             let same = case(a, one).zip(case(b, other));
@@ -47,45 +49,20 @@ pub fn meshes(a: &Run, b: &Run, question: &Question) -> Option<Meshes> {
             let of_cases = case(a, one).zip(case(b, other));
             let mut disturbed = disturbed_hosts(a, b);
             disturbed.extend(of_cases.iter().flat_map(|(a, b)| disturbed_cases(a, b)));
-            found.add(one, other, (of_a.len() > 1, &disturbed));
+            let label = one.name_among(of_a.len() > 1);
+            found.add(one, other, (&label, &disturbed));
+            let both = |here, there| Both {
+                label: label.clone(),
+                here,
+                there,
+            };
+            of_a_in_b.push(both(one, other));
+            of_b_in_a.push(both(other, one));
         }
     }
+    found.only_a.extend(lacking::failed(&of_a_in_b, "B"));
+    found.only_b.extend(lacking::failed(&of_b_in_a, "A"));
     Some(found)
-}
-
-/// Hosts of `section` that the other side lacks, or lost where this side did not.
-fn lacking_hosts(section: &MeshSection, other: &MeshSection, letter: &str) -> Vec<String> {
-    let lost = |section: &MeshSection| -> BTreeMap<String, bool> {
-        let numbers = 0..section.hosts.len() as u32;
-        map_of(numbers.map(|number| (section.host_name(number), section.is_lost(number))))
-    };
-    let lost_there = lost(other);
-    let hosts = lost(section).into_iter();
-    hosts
-        .filter_map(|(name, is_lost)| match lost_there.get(&name) {
-            None => Some(format!("host {name}")),
-            Some(true) if !is_lost => Some(format!("host {name} (lost in {letter})")),
-            Some(_) => None,
-        })
-        .collect()
-}
-
-/// Links with figures in `pairs` that failed on the other side. A host that was lost there is named itself, and what was not to
-/// be measured there has not failed.
-fn failed_links(pairs: &Pairs, other: &Probed, letter: &str) -> Vec<String> {
-    let is_lost = |pair: &MeshPair| other.section.is_lost(pair.from) || other.section.is_lost(pair.to);
-    let name = |host| other.section.host_name(host);
-    let failed = other.probe.pairs.iter();
-    failed
-        .filter(|pair| pair.failure().is_some() && !is_lost(pair))
-        .filter(|pair| pairs.contains_key(&(name(pair.from), name(pair.to))))
-        .map(|pair| {
-            format!(
-                "link {} (failed in {letter})",
-                other.pair_name(pair.from, pair.to)
-            )
-        })
-        .collect()
 }
 
 type Pairs<'a> = BTreeMap<(String, String), &'a MeshPair>;
@@ -97,20 +74,16 @@ fn pairs<'a>(probed: &Probed<'a>) -> Pairs<'a> {
 }
 
 impl Meshes {
-    fn add(&mut self, a: &Probed, b: &Probed, (several, disturbed): (bool, &[String])) {
+    fn add(&mut self, a: &Probed, b: &Probed, (probe, disturbed): (&str, &[String])) {
         let (of_a, of_b) = (pairs(a), pairs(b));
         let shared = of_a
             .iter()
             .filter_map(|(key, pair)| Some((key, (*pair, *of_b.get(key)?))));
         let shared: Vec<_> = shared.collect();
-        let label = |what: String| match several {
-            true => format!("{}: {what}", a.label),
-            false => what,
+        let label = |what: String| match probe.is_empty() {
+            true => what,
+            false => format!("{probe}: {what}"),
         };
-        self.only_a
-            .extend(failed_links(&of_a, b, "B").into_iter().map(label));
-        self.only_b
-            .extend(failed_links(&of_b, a, "A").into_iter().map(label));
         let sides = |what: String, a_values, b_values| Sides {
             label: label(what),
             tag: a.probe.tag.clone(),

@@ -3,6 +3,7 @@
 //! Nothing here reads a file or prints. A comparison is refused rather than made where it would mislead.
 
 pub mod environment;
+mod lacking;
 pub mod matching;
 mod mesh;
 mod refused;
