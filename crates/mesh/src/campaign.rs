@@ -89,7 +89,9 @@ impl Campaign {
     /// What a pair was measured at in the survey, or why it was not. A figure that is not above zero is none.
     pub fn survey(&mut self, pair: Pair, measured: Result<f64, Lack>) {
         let is_figure = self.kept.keep(pair, measured).is_some();
-        self.kept.of(pair).told.survey_count += u32::from(is_figure);
+        let known = self.kept.of(pair);
+        known.told.survey_count += u32::from(is_figure);
+        known.is_asked = true;
     }
 
     /// What a pair was measured at in the look under way, or why it was not.
@@ -98,9 +100,9 @@ impl Campaign {
         self.fresh.push(Figure { pair, value });
     }
 
-    /// Whether a pair may be measured again: not one that is dead, or of a host that is set aside.
+    /// Whether a pair is to be measured in this cycle: not one that is silent, or of a host that is set aside.
     pub fn asks(&self, pair: Pair) -> bool {
-        !self.kept.is_dead(pair) && ![pair.from, pair.to].iter().any(|host| self.kept.is_aside(*host))
+        !self.kept.is_silent(pair) && !self.kept.is_of_one_aside(pair)
     }
 
     /// A cycle of the survey begins: hosts that were set aside are tried again.
@@ -128,6 +130,7 @@ impl Campaign {
     /// What became of the pairs, for `case` of the document, without any judgement.
     pub fn told(mut self, case: u32) -> MeshProbe {
         self.tell_set_aside();
+        self.kept.end_cycle();
         let pairs = self.kept.told();
         let with_figure = pairs.iter().filter(|pair| !pair.values.is_empty());
         let all = self.setup.hosts * self.setup.hosts.saturating_sub(1);

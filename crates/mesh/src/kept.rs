@@ -8,6 +8,8 @@ use wirespeed_schema::mesh::MeshPair;
 
 /// Failures of a pair that never answered, from which on it is dead: once may be chance.
 const DEAD_AFTER: u64 = 2;
+/// The time until a pair that answered once is asked again doubles with each further silence, this often.
+const DOUBLINGS_MAX: u32 = 16;
 /// Partners that answer others, of which a host that is well answers one.
 const PARTNERS_ASKED: usize = 6;
 
@@ -45,19 +47,30 @@ pub struct Known {
     pub told: MeshPair,
     /// Failures since the last figure.
     pub failed_since: u64,
+    /// The cycle under way asked for it.
+    pub is_asked: bool,
     has_answered: bool,
+    /// How often nobody answered, since the last answer.
+    silences: u32,
+    /// The cycle that may ask for it again.
+    asked_from: u64,
 }
 
 /// Partners that a host failed with, and whether as sender, and as receiver: who cannot be reached may well reach others.
 type FailedWith = BTreeMap<usize, [bool; 2]>;
 
-/// Who answered a host.
+/// Whether anybody answered a host, and until then who did not.
+#[derive(Debug, Default)]
+struct Answers {
+    any: bool,
+    failed_with: FailedWith,
+}
+
+/// Who answered a host: ever, and in the cycle under way. One that stood still for a cycle is tried in the next.
 #[derive(Debug, Default)]
 struct Tried {
-    has_answered: bool,
-    /// Until the first answer: ever, and in the cycle under way. A host that stood still for one cycle is tried in the next.
-    failed_ever: FailedWith,
-    failed_now: FailedWith,
+    ever: Answers,
+    now: Answers,
 }
 
 /// What is known of all pairs.
@@ -65,6 +78,8 @@ struct Tried {
 pub struct Kept {
     pairs: BTreeMap<Pair, Known>,
     hosts: BTreeMap<usize, Tried>,
+    /// Cycles that have begun.
+    cycle: u64,
 }
 
 impl Kept {
@@ -79,8 +94,15 @@ impl Kept {
         if !is_lost {
             self.tried(pair, answers);
         }
+        let cycle = self.cycle;
         let known = self.of(pair);
         known.has_answered |= answers;
+        if answers {
+            known.silences = 0;
+        } else if !is_lost {
+            known.asked_from = cycle + (1 << known.silences.min(DOUBLINGS_MAX));
+            known.silences += 1;
+        }
         match measured {
             Ok(value) => {
                 known.told.values.push(value);
@@ -102,11 +124,11 @@ impl Kept {
     fn tried(&mut self, Pair { from, to }: Pair, answers: bool) {
         for (side, [host, partner]) in [[from, to], [to, from]].into_iter().enumerate() {
             let tried = self.hosts.entry(host).or_default();
-            tried.has_answered |= answers;
-            for failed_with in [&mut tried.failed_ever, &mut tried.failed_now] {
-                match tried.has_answered {
-                    true => failed_with.clear(),
-                    false => failed_with.entry(partner).or_default()[side] = true,
+            for of in [&mut tried.ever, &mut tried.now] {
+                of.any |= answers;
+                match of.any {
+                    true => of.failed_with.clear(),
+                    false => of.failed_with.entry(partner).or_default()[side] = true,
                 }
             }
         }
@@ -114,7 +136,28 @@ impl Kept {
 
     /// A cycle over all pairs begins.
     pub fn begin_cycle(&mut self) {
-        self.hosts.values_mut().for_each(|tried| tried.failed_now.clear());
+        self.end_cycle();
+        self.cycle += 1;
+        self.hosts
+            .values_mut()
+            .for_each(|tried| tried.now = Answers::default());
+    }
+
+    /// Count the pairs that answered once and that the cycle under way left out.
+    pub fn end_cycle(&mut self) {
+        let is_left_out = |(pair, known): &(&Pair, &Known)| {
+            known.has_answered && !known.is_asked && (self.is_silent(**pair) || self.is_of_one_aside(**pair))
+        };
+        let left_out: Vec<Pair> = self
+            .pairs
+            .iter()
+            .filter(is_left_out)
+            .map(|(pair, _)| *pair)
+            .collect();
+        for pair in left_out {
+            self.of(pair).told.left_out_count += 1;
+        }
+        self.pairs.values_mut().for_each(|known| known.is_asked = false);
     }
 
     /// A pair.
@@ -129,28 +172,38 @@ impl Kept {
         })
     }
 
-    /// Whether a pair failed each time that it was measured, and more than once.
-    pub fn is_dead(&self, pair: Pair) -> bool {
+    /// Whether a pair is not worth asking in this cycle. One that never answered is not from its second failure on, one that did
+    /// is 1, 2, 4 .. cycles after one silence, two, three in turn.
+    pub fn is_silent(&self, pair: Pair) -> bool {
         let known = self.pairs.get(&pair);
-        known.is_some_and(|known| known.told.failed_count >= DEAD_AFTER && !known.has_answered)
+        known.is_some_and(|known| match known.has_answered {
+            true => known.asked_from > self.cycle,
+            false => known.told.failed_count >= DEAD_AFTER,
+        })
     }
 
-    /// Whether a host is asked no more in this cycle: it answered nobody in it, nor ever before.
-    pub fn is_aside(&self, host: usize) -> bool {
-        self.silent_with(host, |tried| &tried.failed_now).is_some()
+    /// Whether one of the hosts of a pair is asked no more in this cycle.
+    pub fn is_of_one_aside(&self, pair: Pair) -> bool {
+        self.is_aside(pair.from) || self.is_aside(pair.to)
+    }
+
+    /// Whether a host is asked no more in this cycle: it answered nobody in it.
+    fn is_aside(&self, host: usize) -> bool {
+        self.silent_with(host, |tried| &tried.now).is_some()
     }
 
     /// With how many partners a host was tried that answered none of them, where it was or would be set aside for it.
     pub fn answered_none_of(&self, host: usize) -> Option<usize> {
-        self.silent_with(host, |tried| &tried.failed_ever)
+        self.silent_with(host, |tried| &tried.ever)
     }
 
     /// Only who answers others tells something of a host: where half of a mesh is dead, those of the other half meet many of it.
     /// Where partners are few, each pair is judged by itself.
-    fn silent_with(&self, host: usize, failed_with: impl Fn(&Tried) -> &FailedWith) -> Option<usize> {
-        let tried = self.hosts.get(&host).filter(|tried| !tried.has_answered)?;
-        let answers = |partner: &usize| self.hosts.get(partner).is_some_and(|tried| tried.has_answered);
-        let with = failed_with(tried).iter().filter(|(partner, _)| answers(partner));
+    fn silent_with(&self, host: usize, when: impl Fn(&Tried) -> &Answers) -> Option<usize> {
+        let of = |host: &usize| self.hosts.get(host).map(&when);
+        let tried = of(&host).filter(|tried| !tried.any)?;
+        let answers = |partner: &usize| of(partner).is_some_and(|tried| tried.any);
+        let with = tried.failed_with.iter().filter(|(partner, _)| answers(partner));
         let sides: Vec<[bool; 2]> = with.map(|(_, sides)| *sides).collect();
         let both = (0..2).all(|side| sides.iter().any(|sides| sides[side]));
         (both && sides.len() >= PARTNERS_ASKED).then_some(sides.len())
@@ -217,13 +270,66 @@ mod tests {
             kept.keep(flaky, failed());
             kept.keep(short, Err(Lack::NoFigure("too few samples".to_owned())));
             kept.keep(wrong, Err(Lack::WrongData("2 messages".to_owned())));
-            assert_eq!(kept.is_dead(dead), expected);
+            assert_eq!(kept.is_silent(dead), expected);
+            kept.begin_cycle();
         }
         assert!(
-            [flaky, short, wrong, dead.back()]
+            [short, wrong, dead.back()]
                 .iter()
-                .all(|pair| !kept.is_dead(*pair))
+                .all(|pair| !kept.is_silent(*pair))
         );
+    }
+
+    #[test]
+    fn a_pair_that_fell_silent_is_asked_more_and_more_rarely_until_it_answers() {
+        let mut kept = Kept::default();
+        let (flaky, lost) = (pair(0, 1), pair(2, 3));
+        kept.keep(lost, Ok(1.0));
+        let mut asked = |cycles: std::ops::Range<u64>, measured: Result<f64, Lack>| -> Vec<u64> {
+            let cycles = cycles.filter(|_| {
+                kept.begin_cycle();
+                kept.keep(lost, Err(Lack::Lost("killed".to_owned())));
+                assert!(!kept.is_silent(lost), "nobody tried it");
+                let asks = !kept.is_silent(flaky);
+                if asks {
+                    kept.of(flaky).is_asked = true;
+                    kept.keep(flaky, measured.clone());
+                }
+                asks
+            });
+            cycles.collect()
+        };
+        assert_eq!(asked(1..3, Ok(1.0)), [1, 2]);
+        assert_eq!(asked(3..20, failed()), [3, 4, 6, 10, 18]);
+        // An answer wipes that out.
+        assert_eq!(asked(20..35, Ok(1.0)), [34]);
+        assert_eq!(asked(35..39, failed()), [35, 36, 38]);
+        kept.end_cycle();
+        let told = &kept.of(flaky).told;
+        assert_eq!(
+            (told.values.len(), told.failed_count, told.left_out_count),
+            (3, 8, 27)
+        );
+    }
+
+    #[test]
+    fn a_host_that_falls_silent_is_set_aside_within_the_cycle() {
+        let mut kept = well();
+        kept.keep(pair(9, 0), Ok(1.0));
+        kept.begin_cycle();
+        for host in 0..8 {
+            kept.keep(pair(host, (host + 1) % 8), Ok(1.0));
+        }
+        kept.of(pair(9, 0)).is_asked = true;
+        for partner in 0..6 {
+            assert!(!kept.is_aside(9));
+            kept.keep(pair(9, partner), failed());
+        }
+        kept.keep(pair(5, 9), failed());
+        assert!(kept.is_aside(9) && kept.is_of_one_aside(pair(7, 9)));
+        assert_eq!(kept.answered_none_of(9), None, "it answered before");
+        kept.begin_cycle();
+        assert!(!kept.is_aside(9), "it may have stood still");
     }
 
     /// Hosts from 0 to 7 that answer each other.

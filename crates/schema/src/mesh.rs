@@ -79,6 +79,9 @@ pub struct MeshPair {
     /// Why the last of those gave none, where others may have given some, or why it was not measured at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// How many cycles left it out, since it or one of its hosts had fallen silent.
+    #[serde(skip_serializing_if = "crate::byteio::is_zero")]
+    pub left_out_count: u64,
     /// How data arrived other than they were sent, where any did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong_data: Option<String>,

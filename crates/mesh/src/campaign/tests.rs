@@ -236,6 +236,43 @@ fn a_host_that_answers_nobody_is_set_aside_and_its_pairs_say_why() {
 }
 
 #[test]
+fn what_falls_silent_is_asked_more_rarely_and_the_result_counts_what_was_left_out() {
+    const CYCLES: usize = 8;
+    let mut campaign = Campaign::new(setup(12)).unwrap();
+    let falls = Pair { from: 0, to: 1 };
+    let (mut of_pair, mut of_host) = (Vec::new(), 0);
+    for cycle in 1..=CYCLES {
+        campaign.begin_cycle();
+        for pair in campaign.all_rounds().concat() {
+            let is_host = [pair.from, pair.to].contains(&7);
+            if campaign.asks(pair) {
+                of_pair.extend((pair == falls).then_some(cycle));
+                of_host += usize::from(is_host);
+                let is_silent = cycle > 1 && (pair == falls || is_host);
+                campaign.survey(pair, if is_silent { gone() } else { Ok(1.0) });
+            }
+        }
+    }
+    assert_eq!(of_pair, [1, 2, 3, 5]);
+    assert!((22 + 6 * 7..=22 + 9 * 7).contains(&of_host), "{of_host}");
+    let probe = campaign.finish(0, "rtt_p50_ns").unwrap();
+    let left_out = |is: &dyn Fn(&MeshPair) -> bool| -> usize {
+        let pairs = probe.pairs.iter().filter(|pair| is(pair));
+        pairs.map(|pair| pair.left_out_count as usize).sum()
+    };
+    assert_eq!(
+        left_out(&|pair| (pair.from, pair.to) == (0, 1)),
+        CYCLES - of_pair.len()
+    );
+    assert_eq!(
+        left_out(&|pair| [pair.from, pair.to].contains(&7)),
+        22 * CYCLES - of_host
+    );
+    let all = left_out(&|_| true);
+    assert_eq!(all, 22 * CYCLES - of_host + CYCLES - of_pair.len());
+}
+
+#[test]
 fn a_part_is_judged_and_said_to_be_one() {
     let mut campaign = Campaign::new(setup(4)).unwrap();
     campaign.survey(Pair { from: 0, to: 1 }, Ok(1.0));

@@ -95,6 +95,7 @@ pub fn gaps(probed: &[Probed], section: &MeshSection) -> Vec<String> {
             listed(&why, NAMED_MAX)
         ));
     }
+    said.extend(left_out(probed));
     let lost = section.hosts.iter().zip(0..);
     let lost: Vec<String> = lost
         .filter_map(|(host, number)| {
@@ -195,6 +196,28 @@ fn failed_beside_figures(probed: &[Probed]) -> (u64, Vec<String>) {
     let count = again.clone().map(|pair| pair.failed_count).sum();
     let why = grouped_reasons(again.filter_map(|pair| pair.failed.as_deref()));
     (count, why.into_iter().map(|(why, _)| why).collect())
+}
+
+/// How many measurements there were not of pairs that had fallen silent.
+fn left_out(probed: &[Probed]) -> Option<String> {
+    let (mut count, mut names) = (0, Vec::new());
+    for one in probed {
+        for pair in one.probe.pairs.iter().filter(|pair| pair.left_out_count > 0) {
+            let name = one.pair_name(pair.from, pair.to);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+            count += pair.left_out_count;
+        }
+    }
+    let verb = if count == 1 { "was" } else { "were" };
+    (count > 0).then(|| {
+        format!(
+            "{} of pairs that had fallen silent {verb} left out: {}.",
+            counted(count, "measurement"),
+            listed(&names, NAMED_MAX)
+        )
+    })
 }
 
 /// Reasons with how often each is given, the most frequent first.

@@ -24,7 +24,7 @@ const PROBE: [&str; 13] = [
     "higher_is_better",
     "complete",
 ];
-const PAIR: [&str; 19] = [
+const PAIR: [&str; 20] = [
     "from",
     "to",
     "from_unit",
@@ -44,6 +44,7 @@ const PAIR: [&str; 19] = [
     "failed_count",
     "wrong_data",
     "unsettled",
+    "left_out_count",
 ];
 const HOST: [&str; 6] = [
     "host",
@@ -56,7 +57,7 @@ const HOST: [&str; 6] = [
 
 /// A row a pair that was to be measured, by probe, sender and receiver. `median`, `min`, `max` and `values` are in the unit that
 /// the tag ends with; ratios are of performances, 1 is the median, below it is slower. `failed` says why a pair has no figure at
-/// all, `failed_count` how many measurements gave none.
+/// all, `failed_count` how many measurements gave none, `left_out_count` how many cycles left it out for its silence.
 pub(super) fn pairs(run: &Run, section: &MeshSection) -> Result<String, RenderError> {
     let names = Names::of(section);
     written(&PAIR, |write| {
@@ -185,6 +186,7 @@ fn pair_fields(probed: &Probed, names: &Names, pair: &MeshPair, figure: Option<&
         pair.failed_count.to_string(),
         pair.wrong_data.clone().unwrap_or_default(),
         pair.unsettled.to_string(),
+        pair.left_out_count.to_string(),
     ]
 }
 

@@ -367,7 +367,7 @@ fn csv_says_what_failed_beside_figures_and_has_all_ratios_of_performances() {
     };
     let mut section = made.section();
     let pair = &mut section.probes[0].pairs[0];
-    (pair.failed_count, pair.unsettled) = (2, true);
+    (pair.failed_count, pair.left_out_count, pair.unsettled) = (2, 3, true);
     pair.wrong_data = Some("byte 3 is 0".to_owned());
     let text = csv(&document(section, vec![made.case()]), CsvRows::Cases).unwrap();
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
@@ -379,6 +379,8 @@ fn csv_says_what_failed_beside_figures_and_has_all_ratios_of_performances() {
     let beside = ["failed_count", "wrong_data", "unsettled"];
     assert_eq!(fields(&rows[0], beside), ["2", "byte 3 is 0", "true"]);
     assert_eq!(fields(&rows[1], beside), ["0", "", "false"]);
+    let left_out = ["from", "to", "left_out_count"];
+    assert_eq!(fields(&rows[0], left_out), ["node0", "node1", "3"]);
     // A latency of twice the median is half the performance, of the pair as of its host.
     for row in &rows {
         let [to, of_pair, of_host] = fields(row, ["to", "of_median_ratio", "to_receives_ratio"]);
