@@ -84,8 +84,41 @@ pub struct Interference {
 pub struct Arms {
     /// Without.
     pub off: CaseResult,
-    /// With, and what was done to it.
-    pub on: Vec<(Loaded, CaseResult)>,
+    /// With.
+    pub on: Vec<Under>,
+}
+
+/// A case under one load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Under {
+    /// What was done to it.
+    pub loaded: Loaded,
+    /// Its result.
+    pub result: CaseResult,
+    /// The runs without the load and with it that are compared, where the runs of the two results are not over the same.
+    pub alike: Option<[Vec<Repetition>; 2]>,
+}
+
+impl From<(Loaded, CaseResult)> for Under {
+    fn from((loaded, result): (Loaded, CaseResult)) -> Under {
+        Under {
+            loaded,
+            result,
+            alike: None,
+        }
+    }
+}
+
+impl Under {
+    /// This case without the load, and under it, with the runs that are compared.
+    fn beside(&self, off: &CaseResult) -> [CaseResult; 2] {
+        let [mut off, mut on] = [off.clone(), self.result.clone()];
+        if let Some([without, with]) = &self.alike {
+            off.repetitions.clone_from(without);
+            on.repetitions.clone_from(with);
+        }
+        [in_pairs(&off, &on), in_pairs(&on, &off)]
+    }
 }
 
 impl Section for Interference {
@@ -106,8 +139,9 @@ impl Interference {
         let mut sides: Vec<Sides> = Vec::new();
         let mut loads: Vec<&Loaded> = Vec::new();
         for arms in cases {
-            for (loaded, on) in &arms.on {
-                match sides_of(&arms.off, on, names.of(&arms.off)) {
+            for under in &arms.on {
+                let loaded = &under.loaded;
+                match sides_of(under.beside(&arms.off), names.of(&arms.off)) {
                     Ok((of_pair, rare)) => {
                         loads.extend(of_pair.iter().map(|_| loaded));
                         sides.extend(of_pair);
@@ -118,7 +152,7 @@ impl Interference {
                     }
                     Err(why) => found.missing.push(format!("under {}: {why}", loaded.load)),
                 }
-                found.work.extend(work(loaded, on));
+                found.work.extend(work(loaded, &under.result));
             }
         }
         let rows = judge_each(&sides, Method::Paired, WITHIN_RATIO);
@@ -139,12 +173,7 @@ impl Interference {
 /// Both sides of every figure that runs of both have, and what is left out, in words. A round that lacks a figure on either
 /// side is left out of it alone; a figure that most rounds lack is left out as a whole, for the rounds that have it are no
 /// fair choice: only a fast run has samples enough for its tail.
-fn sides_of(
-    off: &CaseResult,
-    on: &CaseResult,
-    label: String,
-) -> Result<(Vec<Sides>, Vec<String>), CompareError> {
-    let (off, on) = (in_pairs(off, on), in_pairs(on, off));
+fn sides_of([off, on]: [CaseResult; 2], label: String) -> Result<(Vec<Sides>, Vec<String>), CompareError> {
     let question = Question {
         allow_shared: true,
         ..Question::default()

@@ -5,10 +5,10 @@ use crate::document::Draft;
 use crate::errors::Failure;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use wirespeed_report::interference::{self, Arms, Interference, Loaded};
+use wirespeed_report::interference::{self, Arms, Interference, Loaded, Under};
 use wirespeed_schema::Run;
 use wirespeed_schema::order::{InOrder, map_of};
-use wirespeed_schema::run::{CaseResult, Status};
+use wirespeed_schema::run::{CaseResult, Repetition, Status};
 use wirespeed_schema::section::Order;
 
 /// What an experiment found.
@@ -23,6 +23,8 @@ pub struct Found {
     pub failure: Option<Failure>,
     /// Whether the user ended it.
     pub stopped: bool,
+    /// For cells under a load the runs without it and with it that are to be compared, where a verb has others than the results'.
+    pub alike: BTreeMap<usize, [Vec<Repetition>; 2]>,
     refused: bool,
     /// Of each cell under a load, the load and the cell without it.
     loads: BTreeMap<usize, (Loaded, usize)>,
@@ -65,6 +67,7 @@ impl Found {
             cells,
             failure,
             stopped: stop.is_requested(),
+            alike: BTreeMap::new(),
             refused,
             loads,
             compared: how.has_loads().then_some((how.seed, rounds)),
@@ -80,6 +83,7 @@ impl Found {
             cells: Vec::new(),
             failure: Some(failure),
             stopped: false,
+            alike: BTreeMap::new(),
             refused: false,
             loads: BTreeMap::new(),
             compared: None,
@@ -118,7 +122,11 @@ impl Found {
         let with = |off: usize| {
             let loaded = by_cell.iter().filter_map(|(cell, result)| {
                 let (loaded, without) = self.loads.get(cell)?;
-                (*without == off).then(|| (loaded.clone(), (*result).clone()))
+                (*without == off).then(|| Under {
+                    loaded: loaded.clone(),
+                    result: (*result).clone(),
+                    alike: self.alike.get(cell).cloned(),
+                })
             });
             loaded.collect()
         };
@@ -201,6 +209,22 @@ mod tests {
         assert_eq!(counts(&found), (2, 0));
         found.results[1].status = CaseStatus::WrongData;
         assert_eq!(counts(&found), (1, 1));
+    }
+
+    #[test]
+    fn what_a_verb_has_of_the_same_on_both_sides_is_compared_instead() {
+        let mut found = found(&[0, 1, 2, 3]);
+        let ratios = |found: &Found| -> Vec<f64> {
+            let rows = found.interference().unwrap().rows;
+            rows.iter().map(|row| row.row.ratio.get().round()).collect()
+        };
+        assert_eq!(ratios(&found), [1.0, 1.0]);
+        let mut twice = result().repetitions;
+        for metric in twice.iter_mut().flat_map(|run| run.metrics.values_mut()) {
+            *metric = Metric::of(2.0 * metric.value.get(), metric.samples).unwrap();
+        }
+        found.alike.insert(3, [result().repetitions, twice]);
+        assert_eq!(ratios(&found), [1.0, 2.0]);
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn too_few_rounds_or_runs_are_no_verdict_and_say_what_is_missing() {
         let (off, on) = (side(1000.0, rounds), side(20_000.0, rounds));
         let arms = Arms {
             off: off.clone(),
-            on: vec![(loaded.clone(), on.clone())],
+            on: vec![(loaded.clone(), on.clone()).into()],
         };
         let mut document = run(vec![off.clone(), on.clone()]);
         let mut found = Interference::judged(&[arms], 1, rounds);

@@ -2,7 +2,9 @@
 
 use crate::fixture::*;
 use wirespeed_report::compare::{Row, Verdict};
-use wirespeed_report::interference::{Arms, Interference, InterferenceRow, Loaded, under_load, undisturbed};
+use wirespeed_report::interference::{
+    Arms, Interference, InterferenceRow, Loaded, Under, under_load, undisturbed,
+};
 use wirespeed_report::render::Style;
 use wirespeed_report::stats::Random;
 use wirespeed_schema::Test;
@@ -37,7 +39,7 @@ fn judged(on: Vec<(Loaded, CaseResult)>) -> Interference {
     Interference::judged(
         &[Arms {
             off: arm(1.0, 1, 0),
-            on,
+            on: on.into_iter().map(Under::from).collect(),
         }],
         7,
         RUNS,
@@ -86,7 +88,7 @@ fn a_rate_suffers_by_shrinking() {
     };
     let arms = Arms {
         off: stream_of(50_000_000),
-        on: vec![(loaded("memory"), stream_of(80_000_000))],
+        on: vec![(loaded("memory"), stream_of(80_000_000)).into()],
     };
     let found = Interference::judged(&[arms], 1, RUNS);
     let rate = found
@@ -111,7 +113,7 @@ fn cases_of_one_label_are_told_apart() {
         };
         Arms {
             off: arm(50_000_000),
-            on: vec![(loaded("cpu"), arm(50_000_000 * (1 + window % 2)))],
+            on: vec![(loaded("cpu"), arm(50_000_000 * (1 + window % 2))).into()],
         }
     };
     let found = Interference::judged(&[of_window(1), of_window(64)], 1, RUNS);

@@ -38,9 +38,9 @@ fn kinds() -> Vec<(&'static str, Run, &'static str)> {
     };
     let arms = Arms {
         off: side(1000.0),
-        on: vec![(loaded, side(3000.0))],
+        on: vec![(loaded, side(3000.0)).into()],
     };
-    let mut disturbed = run(vec![arms.off.clone(), arms.on[0].1.clone()]);
+    let mut disturbed = run(vec![arms.off.clone(), arms.on[0].result.clone()]);
     let found = Interference::judged(&[arms], 1, 8);
     disturbed.sections.put(&found);
     vec![

@@ -1,6 +1,7 @@
 //! What is known of a mesh while it is measured: figures and lost hosts, in the campaigns. It must never start anything.
 
 use super::allowance::Allowance;
+use super::figures::{All, Block};
 use super::plan::refused;
 use super::storm::Moved;
 use super::turn::Stage;
@@ -9,6 +10,7 @@ use crate::experiment::Visit;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use wirespeed_mesh::{Campaign, Lack, Pair};
+use wirespeed_schema::run::Repetition;
 
 /// What is known so far; the verb asks it for looks, and the rounds feed it.
 pub struct Known {
@@ -16,6 +18,9 @@ pub struct Known {
     pub campaigns: Vec<Campaign>,
     /// What became of cases under loads, by cell: nobody is judged by that.
     pub under_load: BTreeMap<usize, Campaign>,
+    /// For each cell under a load the runs without it and with it, over the same pairs.
+    pub alike: BTreeMap<usize, [Vec<Repetition>; 2]>,
+    block: Block,
     /// Why each host was lost, where it was.
     pub lost: Vec<Option<String>>,
     /// The rounds of the look that comes next, where it is one.
@@ -35,6 +40,8 @@ impl Known {
         Known {
             campaigns,
             under_load: BTreeMap::new(),
+            alike: BTreeMap::new(),
+            block: Block::default(),
             lost: vec![None; hosts],
             looks: None,
             look_block: None,
@@ -86,6 +93,15 @@ impl Known {
         match stage {
             Stage::Look => campaign.look(pair, measured),
             Stage::Survey | Stage::UnderLoad => campaign.survey(pair, measured),
+        }
+    }
+
+    /// What a whole run gave, to be compared with those of its block.
+    pub fn compare(&mut self, visit: Visit, figures: All) {
+        for (cell, [without, with]) in self.block.add(visit, figures) {
+            let [all_without, all_with] = self.alike.entry(cell).or_default();
+            all_without.push(without);
+            all_with.push(with);
         }
     }
 

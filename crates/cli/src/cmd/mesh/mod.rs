@@ -102,6 +102,7 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     }
     let mut found = experiment.finish()?;
     drop(rounds);
+    found.alike = std::mem::take(&mut known.borrow_mut().alike);
     let section = section(&mesh, &mut known.borrow_mut(), (&tags, &found))?;
     let loaded = under_load(&mut known.borrow_mut(), &found);
     failures::tell(&mut found.results, &section, &loaded);

@@ -278,8 +278,8 @@ impl<'a> Rounds<'a> {
                 if let Err(why) = figure {
                     failed.get_or_insert(why);
                 }
-                for (tag, value) in measured.into_iter().flatten() {
-                    figures.entry(tag).or_default().push(value);
+                for (tag, (value, samples)) in measured.into_iter().flatten() {
+                    figures.entry(tag).or_default().push((pair, value, samples));
                 }
             }
             if !is_whole {
@@ -410,8 +410,12 @@ impl Runner for Rounds<'_> {
                 "measure one pair of them alone with `wirespeed run`",
             )
         }));
+        let repetition = (!figures.is_empty() && !is_look).then(|| repetition(visit.round, &figures));
+        if repetition.is_some() {
+            self.known.borrow_mut().compare(visit, figures);
+        }
         Measured {
-            repetition: (!figures.is_empty() && !is_look).then(|| repetition(visit.round, figures)),
+            repetition,
             failure,
             case: None,
             is_last: over.is_some(),
