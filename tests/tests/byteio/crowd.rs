@@ -5,16 +5,16 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
+use wirespeed_tests::deadline::PATIENCE;
 
 /// More than the service has places.
 const STRANGERS: usize = 260;
-/// A service that keeps strangers for half a minute would take longer.
-const SOON: Duration = Duration::from_secs(25);
 
 #[test]
 fn strangers_that_drip_keep_nobody_out() {
     let home = home();
-    let (_server, url) = serve(&home, "");
+    // A service that keeps strangers as long as it may keeps them longer than anybody waits here.
+    let (_server, url) = serve(&home, "--stall 1h");
     std::fs::write(home.path("served/f"), vec![7; 1_000_000]).unwrap();
     let address = url.strip_prefix("http://").unwrap().to_owned();
     let mut strangers: Vec<TcpStream> = (0..STRANGERS)
@@ -31,7 +31,7 @@ fn strangers_that_drip_keep_nobody_out() {
     });
     std::thread::sleep(Duration::from_secs(1));
     let line = format!("byteio get {url}/f copy --mechanism http -q -o r.json");
-    home.start(line.split(' ')).end(SOON).code(0);
+    home.start(line.split(' ')).end(PATIENCE).code(0);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn requests_that_do_not_come_to_their_end_are_answered() {
                     }
                 });
             }
-            stream.set_read_timeout(Some(SOON)).unwrap();
+            stream.set_read_timeout(Some(PATIENCE)).unwrap();
             let mut answer = [0; 12];
             let read = stream.read_exact(&mut answer);
             let answer = String::from_utf8_lossy(&answer).into_owned();
