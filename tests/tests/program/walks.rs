@@ -4,7 +4,6 @@
 use crate::{home, serve_file, turn};
 use std::collections::BTreeSet;
 use std::process::Command;
-use std::time::{Duration, Instant};
 use wirespeed_tests::home::Home;
 use wirespeed_tests::mpi;
 use wirespeed_tests::skip;
@@ -238,11 +237,9 @@ fn a_job_says_what_it_measures() {
         long.stderr.contains("tag_lat") && long.stderr.contains(" left"),
         "{long}"
     );
-    // What is short by its own time is long where the machine stands still meanwhile.
-    let began = Instant::now();
-    let short = run("run tag_lat --via mpi -t 100ms");
-    let is_long = began.elapsed() > Duration::from_secs(2);
-    assert!(is_long || !short.stderr.contains(" left"), "{short}");
+    // What is short by its own time is long where the machine stands still before it begins, which it does not thrice.
+    let tells = |_| run("run tag_lat --via mpi -t 100ms").stderr.contains(" left");
+    assert!(!(0..3).all(tells), "what is short says how long it takes");
     let quiet = run("run tag_lat --via mpi -t 3s -q");
     assert!(!quiet.stderr.contains(" left"), "{quiet}");
 }

@@ -8,9 +8,10 @@ const SHORTEST: Duration = Duration::from_millis(20);
 /// What a case costs beside its own time, before the first one tells.
 const OVERHEAD_GUESS: Duration = Duration::from_millis(150);
 
-/// Until when everything is to be measured, and what cases cost beside their own time, from those that ran.
+/// What there is time for, and what cases cost beside their own time, from those that ran.
 pub struct Budget {
-    deadline: Instant,
+    /// Until when everything is to be measured.
+    pub deadline: Instant,
     /// What the user can do where it is too small.
     pub remedy: &'static str,
     overhead: Duration,

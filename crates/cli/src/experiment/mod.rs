@@ -227,10 +227,12 @@ impl<'a> Experiment<'a> {
             .collect();
         self.output.expect(runs.iter());
         let quiet = self.how.quiet || self.how.live.is_some();
-        (
-            Rest::of(runs.iter()),
-            Progress::after(self.progress.take(), runs.iter(), quiet),
-        )
+        let progress = Progress::after(self.progress.take(), runs.iter(), quiet);
+        let progress = match &self.how.budget {
+            Some(budget) => progress.ending_by(budget.deadline),
+            None => progress,
+        };
+        (Rest::of(runs.iter()), progress)
     }
 
     /// Whether a subject runs no more: all of it failed or is known well enough, or a half of a pair is lost.

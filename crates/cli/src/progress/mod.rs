@@ -182,6 +182,12 @@ impl Progress {
         Self::of(Kind::Runs, plan, quiet)
     }
 
+    /// The same of runs that are shortened so that all of them end by `until`.
+    pub fn ending_by(self, until: Instant) -> Self {
+        self.course.now.lock().plan.end_by(until);
+        self
+    }
+
     /// What was done.
     fn into_plan(self) -> Plan {
         self.finish();
@@ -295,8 +301,7 @@ impl Progress {
         let (is_long, is_late) = {
             let mut now = self.course.now.lock();
             now.words = style.line(words);
-            let left = now.plan.left().is_some_and(|left| left > LONG);
-            (now.plan.is_longer_than(LONG), left || now.plan.elapsed() > LONG)
+            (now.plan.is_longer_than(LONG), now.plan.takes_longer_than(LONG))
         };
         let is_due = self.said.is_none_or(|said| said.elapsed() > self.between);
         match self.shows {

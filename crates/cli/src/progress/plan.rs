@@ -12,6 +12,8 @@ const SETUP_GUESS: Duration = Duration::from_millis(300);
 /// Runs in the order in which they are planned, and how long they may take.
 pub struct Plan {
     began: Instant,
+    /// When all of it ends, whatever the runs are planned to take.
+    until: Option<Instant>,
     runs: Vec<Expected>,
     /// Those that ended, and when the last of them did, from the beginning.
     done: usize,
@@ -37,6 +39,7 @@ impl Plan {
     pub fn new<'a>(runs: impl Iterator<Item = &'a Case>) -> Self {
         Plan {
             began: Instant::now(),
+            until: None,
             runs: runs.map(expected).collect(),
             done: 0,
             done_after: Duration::ZERO,
@@ -49,6 +52,11 @@ impl Plan {
     /// These runs come, too.
     pub fn expect<'a>(&mut self, runs: impl Iterator<Item = &'a Case>) {
         self.runs.extend(runs.map(expected));
+    }
+
+    /// Runs are shortened so that all of it ends by `until`.
+    pub fn end_by(&mut self, until: Instant) {
+        self.until = Some(until);
     }
 
     /// What has not begun will not run.
@@ -129,6 +137,11 @@ impl Plan {
         run.is_none_or(|run| run.operations.is_some() || run.time > time)
     }
 
+    /// Whether all of it takes longer than `time`: what is left may, or it did already.
+    pub fn takes_longer_than(&self, time: Duration) -> bool {
+        self.elapsed() > time || self.left().is_some_and(|left| left > time)
+    }
+
     /// The part of all time that has passed; of runs whose time is unknown, the part that has ended.
     pub fn passed(&self) -> f64 {
         let elapsed = self.began.elapsed().as_secs_f64();
@@ -156,8 +169,11 @@ impl Plan {
             (None, expected) => self.done_after.as_secs_f64() / expected.as_secs_f64(),
         };
         let since = self.began.elapsed().saturating_sub(self.done_after);
-        let rest = time(rest).mul_f64(stretch.clamp(0.01, 1e6));
-        Some(rest.saturating_sub(since))
+        let rest = time(rest).mul_f64(stretch.clamp(0.01, 1e6)).saturating_sub(since);
+        let most = self
+            .until
+            .map(|until| until.saturating_duration_since(Instant::now()));
+        Some(most.map_or(rest, |most| rest.min(most)))
     }
 
     /// What is left, in words.
@@ -237,6 +253,17 @@ mod tests {
     }
 
     #[test]
+    fn no_more_is_left_than_a_budget_has() {
+        let hour = Duration::from_secs(3600);
+        let mut plan = Plan::of_times([hour, hour].into_iter());
+        assert!(plan.left() > Some(hour));
+        plan.end_by(Instant::now() + hour);
+        assert!(plan.left() <= Some(hour) && plan.left() > Some(Duration::ZERO));
+        plan.end_by(plan.began);
+        assert_eq!(plan.left_in_words(), "finishing");
+    }
+
+    #[test]
     fn where_a_count_ends_it_the_rate_so_far_tells_what_is_left() {
         let mut plan = planned(Some(1_000_000));
         plan.begin_next();
@@ -280,6 +307,12 @@ mod tests {
         counted.began -= Duration::from_secs(7);
         assert_eq!(counted.left_in_words(), "7 s so far, a count ends it");
         assert!(counted.is_longer_than(Duration::from_secs(60)));
-        assert!(!Plan::of_time(Duration::from_secs(1)).is_longer_than(Duration::from_secs(2)));
+        let hour = Duration::from_secs(3600);
+        let mut short = Plan::of_time(Duration::from_secs(1));
+        assert!(!short.is_longer_than(hour) && !short.takes_longer_than(hour));
+        assert!(!counted.takes_longer_than(hour), "nobody knows");
+        assert!(Plan::of_times([hour, hour].into_iter()).takes_longer_than(hour));
+        short.began -= 2 * hour;
+        assert!(short.takes_longer_than(hour), "it did");
     }
 }
