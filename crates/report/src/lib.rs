@@ -22,6 +22,8 @@ mod fit;
 pub mod import;
 pub mod interference;
 mod labels;
+#[cfg(test)]
+mod made;
 pub mod mesh;
 mod names;
 pub mod perftest;

@@ -452,10 +452,10 @@ impl Case {
         self
     }
 
-    /// The transport's options as they follow a name: ` wait=block`; nothing where there are none.
+    /// The transport's options as they follow a name, like any parameter: ` wait block`; nothing where there are none.
     pub fn options_text(&self) -> String {
         let options = self.options.iter();
-        options.map(|(name, value)| format!(" {name}={value}")).collect()
+        options.map(|(name, value)| format!(" {name} {value}")).collect()
     }
 
     /// The warm-up as it is typed, `10000` or `100ms`, or the count within the time: `10000<100 ms`.

@@ -16,16 +16,6 @@ use wirespeed_schema::order::{InOrder, map_of};
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::{format_asked_size, format_ns, format_rate, significant};
 
-/// Begins what a picture of LogGP shows.
-const SUBJECT: &str = "LogGP, gap between messages against message size";
-
-/// Whether one of `pictures` is of LogGP, with parameters or without.
-pub fn is_among(pictures: &[Picture]) -> bool {
-    pictures
-        .iter()
-        .any(|picture| picture.chart.subtitle.starts_with(SUBJECT))
-}
-
 /// Sizes with their cases, by window.
 type ByWindow<'a> = BTreeMap<u64, Vec<(u64, &'a CaseResult)>>;
 
@@ -81,7 +71,7 @@ fn picture(label: &str, one: &Swept, many: &Swept, window_msgs: u64) -> Option<P
             ),
             false => format!("{label}: no parameters of LogGP"),
         },
-        subtitle: format!("{SUBJECT}: {label}"),
+        subtitle: format!("LogGP, gap between messages against message size: {label}"),
         description: format!(
             "(PRTT({window_msgs}) - PRTT(1)) / {}; dashed: g + (s - 1) G.",
             window_msgs - 1
@@ -111,6 +101,7 @@ fn picture(label: &str, one: &Swept, many: &Swept, window_msgs: u64) -> Option<P
             points.iter().filter_map(|point| row(point, &found)).collect(),
         ),
         is_curve: true,
+        is_loggp: true,
         ..Picture::default()
     })
 }

@@ -17,7 +17,6 @@ mod sweeps;
 mod window;
 
 pub use all::all as pictures;
-pub(crate) use loggp::is_among as has_loggp;
 pub use pieces::probe_words;
 pub use sweeps::{Swept, against_size};
 
@@ -41,6 +40,8 @@ pub struct Picture {
     /// Whether it draws what was asked for, a curve over what was swept or offered or the map of a mesh, and so belongs to the
     /// result's own screen.
     pub is_curve: bool,
+    /// Whether it is of LogGP, with parameters or without.
+    pub is_loggp: bool,
 }
 
 /// A sentence as a title: without the full stop.

@@ -114,6 +114,7 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str) -> Option<Picture> {
         words,
         table: behind(&["sweep", "size", tag], rows),
         is_curve: true,
+        is_loggp: false,
     })
 }
 

@@ -51,6 +51,7 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
             words,
             table: behind(&columns, windows.iter().map(row).collect()),
             is_curve: true,
+            is_loggp: false,
         }
         .under_its_answer(),
     )

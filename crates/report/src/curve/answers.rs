@@ -161,25 +161,22 @@ fn backlog(result: &CaseResult) -> Option<String> {
 mod tests {
     use super::*;
     use crate::assemble::failed_case;
+    use crate::made::stream;
     use std::collections::BTreeMap;
-    use wirespeed_schema::run::{Metric, Repetition};
+    use wirespeed_schema::run::Repetition;
 
     fn result(size: u64, credits: u64, rate: f64, cpu_ns: f64) -> CaseResult {
-        let case = serde_json::json!({
-            "test": "am_bw", "size_bytes": size, "layout": "short", "window_msgs": credits, "transport": "unix",
-            "group": "processes", "ranks": [{"role": "source", "peer": 1}, {"role": "sink", "peer": 0}],
-            "stop": {"by": "duration", "duration_ns": 1_000_000_000u64}, "options": {"wait": "block"},
-            "warmup_iterations": 0, "warmup_ns_max": 0, "idle": "spin",
+        let fields = serde_json::json!({
+            "size_bytes": size, "window_msgs": credits, "transport": "unix", "options": {"wait": "block"},
         });
-        let mut result = failed_case(serde_json::from_value(case).unwrap(), "", None);
-        for (tag, value) in [
-            ("rate_msg_per_s", rate),
-            ("bandwidth_bytes_per_s", rate * size as f64),
-            ("cpu_ns_per_message", cpu_ns),
-        ] {
-            let metric = Metric::of(value, 1).unwrap();
-            result.metrics.insert(tag.into(), metric);
-        }
+        let mut result = stream(
+            fields,
+            &[
+                ("rate_msg_per_s", rate),
+                ("bandwidth_bytes_per_s", rate * size as f64),
+                ("cpu_ns_per_message", cpu_ns),
+            ],
+        );
         result.repetitions = vec![run([cpu_ns * rate / 2e9; 2])];
         result
     }

@@ -189,23 +189,12 @@ pub fn load_missing(cases: &[CaseResult]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assemble::failed_case;
     use crate::curve::window::InUse;
-    use wirespeed_schema::run::Metric;
+    use crate::made::stream;
+    use serde_json::json;
 
     fn result(pace: serde_json::Value, metrics: &[(&str, f64)]) -> CaseResult {
-        let case = serde_json::json!({
-            "test": "am_bw", "size_bytes": 8, "layout": "short", "window_msgs": 4, "transport": "unix",
-            "group": "processes", "ranks": [{"role": "source", "peer": 1}, {"role": "sink", "peer": 0}],
-            "stop": {"by": "duration", "duration_ns": 1_000_000_000u64}, "pace_msg_per_s": pace,
-            "warmup_iterations": 0, "warmup_ns_max": 0, "idle": "spin",
-        });
-        let mut result = failed_case(serde_json::from_value(case).unwrap(), "", None);
-        for (tag, value) in metrics {
-            let metric = Metric::of(*value, 600).unwrap();
-            result.metrics.insert((*tag).to_owned(), metric);
-        }
-        result
+        stream(json!({"window_msgs": 4, "pace_msg_per_s": pace}), metrics)
     }
 
     #[test]

@@ -353,13 +353,7 @@ fn ratio(metric: Option<&Metric>) -> String {
 }
 
 fn options(result: &CaseResult) -> String {
-    let options: Vec<String> = result
-        .case
-        .options
-        .iter()
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect();
-    options.join(" ")
+    result.case.options_text().trim_start().to_owned()
 }
 
 /// The word for a status; nothing where all is well.

@@ -2,7 +2,7 @@
 
 use super::model::{Line, Part};
 use super::{cases, headline};
-use crate::charts::{Picture, has_loggp, probe_words};
+use crate::charts::{Picture, probe_words};
 use crate::curve::load_words;
 use crate::curve::section::{LoadSection, SweepSection, load_missing, load_point, load_rows};
 use crate::interference::undisturbed;
@@ -21,7 +21,7 @@ pub fn sweep_answers(input: &Input, charts: &[Picture]) -> Vec<String> {
     let curves = charts.iter().filter(|picture| picture.is_curve);
     let mut said: Vec<String> = curves.flat_map(|picture| picture.answer.clone()).collect();
     let section = input.run.sections.get::<SweepSection>().unwrap_or_default();
-    if section.over == "loggp" && !has_loggp(charts) {
+    if section.over == "loggp" && !charts.iter().any(|picture| picture.is_loggp) {
         said.push(NO_LOGGP.to_owned());
     }
     match said.is_empty() {

@@ -4,7 +4,7 @@ use crate::fixture::*;
 use wirespeed_report::{Limits, case_result, host_remarks, repetition, run_remarks};
 use wirespeed_schema::Test;
 use wirespeed_schema::case::{IdlePolicy, Role};
-use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
+use wirespeed_schema::outcome::{Outcome, StopReason};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Severity};
 
 fn latency(change: impl Fn(&mut Vec<Outcome>)) -> CaseResult {
@@ -346,19 +346,6 @@ fn the_machine_of_the_plan_is_judged_once() {
     host.load_average_1min = Some(finite(3.0));
     let remarks = host_remarks(&host);
     assert_eq!((remarks.len(), remarks[0].code.as_str()), (1, "load_average"));
-}
-
-/// A stream of 64-byte messages of which 100,000 a second are due, for a second, with a window of 64.
-fn paced(sent: u64, ack_ns: f64, response_ns: f64) -> CaseResult {
-    let test = Test::AmBw(stream(64, 64).with_pace(100_000));
-    result(case("tcp", test, 100_000), 1, |_| {
-        let mut ends = one_way_stream(64, sent, 1_000_000_000, ack_ns);
-        ends[0].samples.push(samples(
-            SampleKind::Response,
-            &ladder(2000, response_ns, response_ns / 1000.0),
-        ));
-        ends
-    })
 }
 
 #[test]

@@ -385,6 +385,6 @@ fn points_of_a_sweep_keep_what_varies_in_their_names() {
     assert_eq!(found.rows[0].label, "unix am_lat 64 B");
     assert_eq!(
         found.only_a,
-        ["unix am_lat 64 B depth=1", "unix am_lat 64 B depth=4"]
+        ["unix am_lat 64 B depth 1", "unix am_lat 64 B depth 4"]
     );
 }

@@ -169,6 +169,19 @@ pub fn one_way_stream(size_bytes: u64, n: u64, elapsed_ns: u64, ack_ns: f64) -> 
     vec![source, sink]
 }
 
+/// A stream of 64-byte messages at 100,000 a second for a second, of which `sent` left, with a window of 64.
+pub fn paced(sent: u64, ack_ns: f64, response_ns: f64) -> CaseResult {
+    let test = Test::AmBw(stream(64, 64).with_pace(100_000));
+    result(case("tcp", test, sent), 1, |_| {
+        let mut ends = one_way_stream(64, sent, 1_000_000_000, ack_ns);
+        ends[0].samples = vec![
+            samples(SampleKind::Acknowledged, &[ack_ns; 2000]),
+            samples(SampleKind::Response, &[response_ns; 2000]),
+        ];
+        ends
+    })
+}
+
 /// A case of `runs` repetitions made by `outcomes(index)`.
 pub fn result(case: Case, runs: u32, outcomes: impl Fn(u32) -> Vec<Outcome>) -> CaseResult {
     let repetitions: Vec<Repetition> = (0..runs)

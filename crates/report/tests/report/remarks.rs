@@ -359,22 +359,9 @@ fn laws_in_words() {
     assert_eq!((of_medium(0.0), of_medium(127e6)), (None, None));
 }
 
-/// A stream of 64-byte messages at 100,000 a second for a second, of which `sent` left, with a window of 64.
-fn paced(sent: u64, ack_ns: f64, response_ns: f64) -> Vec<String> {
-    let test = Test::AmBw(stream(64, 64).with_pace(100_000));
-    let result = result(case("tcp", test, sent), 1, |_| {
-        let mut ends = one_way_stream(64, sent, 1_000_000_000, ack_ns);
-        ends[0].samples = vec![
-            samples(SampleKind::Acknowledged, &[ack_ns; 2000]),
-            samples(SampleKind::Response, &[response_ns; 2000]),
-        ];
-        ends
-    });
-    told(&result)
-}
-
 #[test]
 fn the_limit_of_a_paced_stream() {
+    let paced = |sent, ack_ns, response_ns| told(&paced(sent, ack_ns, response_ns));
     assert_eq!(paced(99_000, 2_000.0, 2_000.0), [""; 0], "99 % is carried");
     // A run of a few messages ends between two of them.
     let few = |sent: u64| {
