@@ -295,7 +295,8 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
         let Some(mut stalls) = self.stalls.try_lock() else {
             return;
         };
-        for worker in stalls.look(Instant::now(), |worker| self.wires[worker].moved_bytes()) {
+        let seen = |worker: usize| (self.wires[worker].moved_bytes(), self.schedule.held(worker) > 0);
+        for worker in stalls.look(Instant::now(), seen) {
             let blocks = self.schedule.held(worker);
             if idle && blocks > 0 && self.wires[worker].cut() {
                 self.taken_over.fetch_add(blocks as u64, Ordering::Relaxed);

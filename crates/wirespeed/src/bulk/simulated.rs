@@ -140,11 +140,13 @@ impl Link {
             .connections
             .iter()
             .any(|connection| connection.posted.is_empty());
-        let connections = &self.connections;
-        for worker in stalls.look(now, |worker| connections[worker].moved_bytes) {
-            if !idle || self.schedule.held(worker) == 0 {
-                continue;
-            }
+        let seen = |worker: usize| {
+            (
+                self.connections[worker].moved_bytes,
+                self.schedule.held(worker) > 0,
+            )
+        };
+        for worker in stalls.look(now, seen).into_iter().filter(|_| idle) {
             self.connections[worker].was_cut = true;
             let mut running = true;
             for (block, _) in std::mem::take(&mut self.connections[worker].posted) {
