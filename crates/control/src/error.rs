@@ -2,6 +2,7 @@
 
 use crate::job::error::JobError;
 use crate::session::group::Failure;
+use crate::thread::Panicked;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
@@ -129,6 +130,9 @@ pub enum ControlError {
         /// Files that may be open.
         allowed: u64,
     },
+    /// A defect.
+    #[error("a thread {0}")]
+    Panicked(#[from] Panicked),
     /// A launcher's job cannot be joined, started or used.
     #[error(transparent)]
     Job(JobError),
@@ -182,6 +186,7 @@ impl ControlError {
             Self::TooFewFiles { kind, files, .. } => {
                 format!("raise the limit: ulimit -n {files}; or have fewer {kind}")
             }
+            Self::Panicked(_) => "this is a defect of wirespeed; please report it".into(),
             Self::Job(error) => error.remedy.clone(),
             Self::Interrupted => "run again".into(),
         }
@@ -233,6 +238,12 @@ impl ControlError {
 impl From<&ControlError> for Failure {
     fn from(error: &ControlError) -> Self {
         Failure::with_remedy(error.class(), error.to_string(), error.remedy())
+    }
+}
+
+impl From<Panicked> for Failure {
+    fn from(panicked: Panicked) -> Self {
+        Failure::from(&ControlError::from(panicked))
     }
 }
 

@@ -22,7 +22,7 @@ use wirespeed_control::launch::child::LauncherChild;
 use wirespeed_control::launch::slurm::{self, Step};
 use wirespeed_control::launch::ssh::SshHost;
 use wirespeed_control::launch::stdio;
-use wirespeed_control::thread::side_by_side;
+use wirespeed_control::thread::{drop_side_by_side, side_by_side};
 use wirespeed_control::{ControlError, Failure, RankProgram, StopFlag};
 
 /// What starts the computations.
@@ -139,17 +139,13 @@ impl Launched {
 
 impl Drop for Launched {
     fn drop(&mut self) {
-        // Ended side by side: each may take a while to be gone.
         for outpost in &self.outposts {
             // One that is closed already needs no closing.
             let _ = outpost.talk.shutdown(std::net::Shutdown::Both);
         }
         self.members.close();
-        std::thread::scope(|scope| {
-            for outpost in self.outposts.drain(..) {
-                scope.spawn(move || drop(outpost));
-            }
-        });
+        let count = self.outposts.len();
+        drop_side_by_side(self.outposts.drain(..), count);
     }
 }
 

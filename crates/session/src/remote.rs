@@ -261,12 +261,12 @@ impl Watch {
 
     /// End the session at each node; what they tell of its computations.
     fn end_at_nodes(&self) -> Vec<ComputationReport> {
-        let end = |node: &Asked| {
-            let answer = node.far.ask("DELETE", &node.path, CALL_TIME);
-            Vec::<ComputationReport>::deserialize(&answer.ok()?).ok()
-        };
-        let told = side_by_side(&self.nodes, self.nodes.len(), end);
-        told.into_iter().flatten().flatten().collect()
+        let end = |node: &Asked| node.far.ask("DELETE", &node.path, CALL_TIME);
+        let told = side_by_side(&self.nodes, self.nodes.len(), end)
+            .into_iter()
+            .flatten();
+        let reports = told.flat_map(|answer| Vec::<ComputationReport>::deserialize(&answer));
+        reports.flatten().collect()
     }
 
     fn told(&self) -> Option<Failure> {

@@ -9,12 +9,11 @@ mod shared;
 use crate::launch::together;
 use crate::session::agent::{Action, AgentMachine, Start};
 use crate::session::{Timing, hello};
-use crate::thread::spawn;
+use crate::thread::{Panicked, spawn};
 use crate::watch::Watch;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, unix};
 use bootstrap::AgentBootstrap;
 use shared::Shared;
-use std::any::Any;
 use std::io::{self, Write as _};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -223,7 +222,7 @@ fn measure_one(shared: &Shared, here: Here, start: &Start) {
         Err(panic) => RankMessage::Failed {
             run,
             class: FailureClass::Failed,
-            error: describe_panic(&*panic),
+            error: format!("the measurement {}", Panicked::of(&*panic)),
         },
     };
     let _ = shared.sender().message(&failed);
@@ -243,16 +242,6 @@ fn send_outcome(shared: &Shared, start: &Start, outcome: Outcome) {
             error: format!("the outcome could not be sent: {error}"),
         });
     }
-}
-
-/// A panic of a measurement in one line.
-pub(crate) fn describe_panic(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!(
-        "the measurement panicked, which is a defect: {}",
-        text.unwrap_or("no reason given")
-    )
 }
 
 /// What kind of failure `error` is. After the coordinator's cancel every failure is a consequence.

@@ -325,10 +325,11 @@ impl Servers {
             }
         }
         let mut failed = Vec::new();
-        let answers = side_by_side(&calls, CONNECTS_MAX, |(number, connection, spec)| {
-            (*number, call(*connection, spec, around))
+        let numbers: Vec<usize> = calls.iter().map(|(number, ..)| *number).collect();
+        let answers = side_by_side(&calls, CONNECTS_MAX, |(_, connection, spec)| {
+            call(*connection, spec, around)
         });
-        for (number, answer) in answers {
+        for (number, answer) in numbers.into_iter().zip(answers) {
             match answer {
                 Ok(session) => {
                     if let Some(same) = self.same(&session) {

@@ -7,9 +7,10 @@ use super::program::RankProgram;
 use crate::error::ControlError;
 use crate::session::group::Failure;
 use crate::stop::StopFlag;
-use parking_lot::Mutex;
+use crate::thread::{drop_side_by_side, guarded};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
+use std::thread::Builder;
 
 /// Hosts that are started at a time.
 const AT_ONCE: usize = 32;
@@ -36,24 +37,33 @@ pub fn start_all(
     let next = AtomicUsize::new(0);
     let (sender, done) = mpsc::channel();
     let mut started: Vec<Option<Reached>> = asked.iter().map(|_| None).collect();
+    let start = |number: usize| match stop.is_requested() {
+        true => Err(interrupted()),
+        false => guarded(|| RankHost::start(&asked[number], program, stop)).map(Arc::new),
+    };
+    let next = || {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        (number < asked.len()).then_some(number)
+    };
+    let mut known = |number: usize, host: Reached| {
+        on(number, &host);
+        started[number] = Some(host);
+    };
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE.min(asked.len()) {
-            let (next, sender) = (&next, sender.clone());
-            scope.spawn(move || {
-                while let Some(number) = take(next, asked.len()) {
-                    let host = match stop.is_requested() {
-                        true => Err(interrupted()),
-                        false => RankHost::start(&asked[number], program, stop).map(Arc::new),
-                    };
+            let (next, start, sender) = (&next, &start, sender.clone());
+            // With fewer threads it takes longer, and no more.
+            let _ = Builder::new().name("host".into()).spawn_scoped(scope, move || {
+                while let Some(number) = next() {
                     // The receiver lives as long as this scope.
-                    let _ = sender.send((number, host));
+                    let _ = sender.send((number, start(number)));
                 }
             });
         }
         drop(sender);
-        for (number, host) in &done {
-            on(number, &host);
-            started[number] = Some(host);
+        done.into_iter().for_each(|(number, host)| known(number, host));
+        while let Some(number) = next() {
+            known(number, start(number));
         }
     });
     let started: Started = started
@@ -67,27 +77,11 @@ pub fn start_all(
     Ok(started)
 }
 
-fn take(next: &AtomicUsize, count: usize) -> Option<usize> {
-    let number = next.fetch_add(1, Ordering::Relaxed);
-    (number < count).then_some(number)
-}
-
 /// End these hosts side by side, and wait until their launchers have ended. Those that a group still holds end with it.
 pub fn end_all(hosts: impl IntoIterator<Item = Arc<RankHost>>) {
     let hosts: Vec<Arc<RankHost>> = hosts.into_iter().collect();
     for host in &hosts {
         host.close();
     }
-    let workers = AT_ONCE.min(hosts.len());
-    let left = Mutex::new(hosts);
-    let pop = || left.lock().pop();
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while let Some(host) = pop() {
-                    drop(host);
-                }
-            });
-        }
-    });
+    drop_side_by_side(hosts, AT_ONCE);
 }

@@ -1,11 +1,11 @@
 //! Ranks as threads of this process: no channel, no frames; they meet through the library's own thread bootstrap.
 
-use crate::agent::{classify, describe_panic};
+use crate::agent::classify;
 use crate::coordinator::event::{GroupEvent, GroupResult};
 use crate::session::Timing;
 use crate::session::group::Failure;
 use crate::stop::{StopFlag, StopLevel};
-use crate::thread::spawn;
+use crate::thread::{Panicked, spawn};
 use std::fmt::Display;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
@@ -190,7 +190,7 @@ fn start_thread(
             }),
             Err(panic) => {
                 bootstrap.cancel().cancel(CancelReason::PeerLost);
-                let text = format!("rank {rank}: {}", describe_panic(&*panic));
+                let text = format!("rank {rank}: the measurement {}", Panicked::of(&*panic));
                 Err(Failure::new(FailureClass::Failed, text))
             }
         };
