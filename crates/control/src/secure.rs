@@ -115,7 +115,7 @@ type Open = Arc<Mutex<BTreeMap<u64, TcpStream>>>;
 impl SecureListener {
     /// Listen on `port` (0 for any free one) as the server of `key`.
     pub fn bind(at: &Listen, port: u16, key: &KeyFile, stop: &StopFlag) -> Result<Self, ControlError> {
-        let listeners = listen::bind(&at.addresses(), port, *at == Listen::Loopback)?;
+        let listeners = listen::bind(at, port)?;
         Ok(SecureListener {
             addresses: listeners.iter().filter_map(|l| l.local_addr().ok()).collect(),
             listeners,

@@ -82,8 +82,7 @@ impl Service {
                 source,
             })?;
         }
-        let some = !matches!(options.listen, Listen::Addresses(_));
-        let listeners = listen::bind(&options.listen.addresses(), options.port, some)?;
+        let listeners = listen::bind(&options.listen, options.port)?;
         Ok(Service {
             shared: Arc::new(Shared {
                 root,

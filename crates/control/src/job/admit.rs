@@ -51,14 +51,11 @@ impl Door {
         let (bound, told) = match several_nodes {
             false => {
                 let loopback = vec![IpAddr::V4(Ipv4Addr::LOCALHOST)];
-                (loopback.clone(), loopback)
+                (Listen::Addresses(loopback.clone()), loopback)
             }
-            true => {
-                let everywhere = Listen::Everywhere.addresses();
-                (everywhere, super::address::of_this_machine())
-            }
+            true => (Listen::Everywhere, super::address::of_this_machine()),
         };
-        let listeners = listen::bind(&bound, 0, true)?;
+        let listeners = listen::bind(&bound, 0)?;
         let port = listeners
             .first()
             .and_then(|l| l.local_addr().ok())

@@ -185,11 +185,7 @@ impl Daemon {
         log: Log,
     ) -> Result<Self, ControlError> {
         let tls = tls::server_config(key, tls::ALPN)?;
-        let listeners = listen::bind(
-            &options.listen.addresses(),
-            options.port,
-            options.listen == Listen::Loopback,
-        )?;
+        let listeners = listen::bind(&options.listen, options.port)?;
         let addresses = listeners.iter().filter_map(|l| l.local_addr().ok()).collect();
         let mut number = vec![0; 16];
         rustix::rand::getrandom(&mut number, rustix::rand::GetRandomFlags::empty())
