@@ -237,7 +237,7 @@ pub(crate) struct Far {
 impl Far {
     /// `host:port`, for messages.
     pub(crate) fn name(&self) -> String {
-        format!("the {} at {}:{}", self.what, self.address.host, self.address.port)
+        format!("the {} at {}", self.what, self.address)
     }
 
     /// As [`Far::call`], without a body.
@@ -305,7 +305,7 @@ impl Far {
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\n\r\n",
-            self.address.host,
+            self.address,
             self.identity.bearer(),
             body.len()
         );
@@ -447,6 +447,21 @@ mod tests {
             ),
         ] {
             assert_eq!(served(identity, &text).unwrap_err().0, status, "{text:.80}");
+        }
+    }
+
+    #[test]
+    fn the_far_end_is_named_as_it_is_typed() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = KeyFile::load_or_make(&folder.path().join("key")).unwrap();
+        for text in ["node7:8087", "[::1]:8087"] {
+            let far = Far {
+                what: "node",
+                address: Address::parse_or(text, 1).unwrap(),
+                identity: key.identity().clone(),
+                stop: StopFlag::new(),
+            };
+            assert_eq!(far.name(), format!("the node at {text}"));
         }
     }
 

@@ -75,7 +75,7 @@ mod tests {
         let mut words = Words::default();
         change(&mut words);
         let resolved = resolve(&words).map_err(|failure| failure.message)?;
-        Ok(resolved.map(|address| format!("{}:{}", address.host, address.port)))
+        Ok(resolved.map(|address| address.to_string()))
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(host("localhost", Some(9)), Ok(Some("localhost:9".into())));
         assert_eq!(host("localhost", None), Ok(Some("localhost:8087".into())));
         assert_eq!(host("localhost:77", None), Ok(Some("localhost:77".into())));
-        assert_eq!(host("::1", None), Ok(Some("::1:8087".into())));
+        assert_eq!(host("::1", None), Ok(Some("[::1]:8087".into())));
         let folder = tempfile::tempdir().unwrap();
         let site = folder.path().join("site.json");
         std::fs::write(&site, r#"{"gld": {"prod": "there:1", "stb": "here"}}"#).unwrap();

@@ -247,7 +247,7 @@ fn section(request: &Request, sessions: Vec<SessionReport>, found: &Found) -> Se
     let engine = request.engine.as_ref();
     let place = match (engine, coordinator) {
         (Some(engine), _) => engine.name().to_owned(),
-        (None, Some((address, _))) => format!("{}:{}", address.host, address.port),
+        (None, Some((address, _))) => address.to_string(),
         (None, None) => "embedded".to_owned(),
     };
     SessionSection {
