@@ -4,7 +4,7 @@ use crate::link_messages::{MESSAGE_BYTES_MAX, MessageLink};
 use crate::link_one_sided::{OneSidedLink, Window};
 use crate::link_tagged::TaggedLink;
 use crate::options::{MpiOptions, NOT_INITIALISED, WaitMode};
-use crate::process::{self, World};
+use crate::process;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::Facts;
 use wirespeed::transport::{
@@ -178,7 +178,7 @@ fn check_alone() -> Result<(), ConnectError> {
 
 /// The group must be the world: ranks of a launcher's job, numbered as MPI numbers them; where threads are ranks, those of
 /// a process follow each other.
-fn check_world(ctx: &Connect) -> Result<World, ConnectError> {
+fn check_world(ctx: &Connect) -> Result<(), ConnectError> {
     let world = process::world().ok_or_else(|| ConnectError::Other(NOT_INITIALISED.into()))?;
     let threads = process::choice().threads_per_process.max(1);
     let (rank, size) = (ctx.bootstrap.rank(), ctx.bootstrap.size());
@@ -187,5 +187,5 @@ fn check_world(ctx: &Connect) -> Result<World, ConnectError> {
             "the ranks of the group are not those of the MPI job".into(),
         ));
     }
-    Ok(world)
+    Ok(())
 }
