@@ -260,20 +260,17 @@ pub fn undisturbed(run: &Run) -> Cow<'_, [CaseResult]> {
     without_load(&run.cases, run.sections.has::<Interference>())
 }
 
-/// Of `cases`, each measured with and without load where they were `compared`, those without; the load `none` is the same case
-/// once more, and left out.
+/// Of `cases`, each measured with and without load where they were `compared`, those without; the load `none` is no load, and
+/// left out all the same.
 pub fn without_load(cases: &[CaseResult], compared: bool) -> Cow<'_, [CaseResult]> {
     if !compared {
         return Cow::Borrowed(cases);
     }
-    let mut idle: Vec<CaseResult> = Vec::new();
-    for result in cases {
-        let is_idle = result.case.ranks.iter().all(|rank| rank.load.is_idle());
-        if is_idle && idle.iter().all(|known| known.case != result.case) {
-            idle.push(result.clone());
-        }
-    }
-    Cow::Owned(idle)
+    let is_idle = |result: &&CaseResult| {
+        let ranks = &result.case.ranks;
+        result.under.is_none() && ranks.iter().all(|rank| rank.load.is_idle())
+    };
+    Cow::Owned(cases.iter().filter(is_idle).cloned().collect())
 }
 
 /// A result under load: what disturbed it is what the load was for, and no remark; that an invariant is broken still is one.

@@ -41,7 +41,7 @@ pub(crate) fn beside(case: &CaseResult) -> String {
         None => Offers::Messages.unit(),
     };
     let at = offered_per_s(case).map(|rate| format!(" at {}", format_rate(rate, unit)));
-    format!("{}{}", under(&case.case), at.unwrap_or_default())
+    format!("{}{}", under(case), at.unwrap_or_default())
 }
 
 /// Intervals by resampling: a row a figure, with the name of the method.

@@ -2,10 +2,10 @@
 //! as if it stood alone: labels do.
 
 use crate::labels::beside;
-use crate::wording::load_of;
+use crate::wording::load_beside;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use wirespeed_schema::case::{Case, Stop};
+use wirespeed_schema::case::Stop;
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::format_ns;
 
@@ -78,7 +78,7 @@ impl Parameters {
         }
         Parameters {
             question,
-            circumstances: circumstances(&result.case),
+            circumstances: circumstances(result),
         }
     }
 
@@ -151,7 +151,8 @@ const CIRCUMSTANCES: [&str; 9] = [
     "raw",
 ];
 
-fn circumstances(case: &Case) -> Identity {
+fn circumstances(result: &CaseResult) -> Identity {
+    let case = &result.case;
     let each = |text: &dyn Fn(usize) -> String| {
         let texts: Vec<String> = (0..case.ranks.len()).map(text).collect();
         texts.join(",")
@@ -165,7 +166,7 @@ fn circumstances(case: &Case) -> Identity {
         case.to.clone().unwrap_or_default(),
         each(&|rank| case.ranks[rank].role.name().to_owned()),
         each(&cpu),
-        load_of(case),
+        load_beside(result),
         iterations,
         duration,
         case.warmup_text(),
@@ -208,10 +209,15 @@ pub(crate) fn identity(result: &CaseResult) -> Identity {
     }
     let ranks = &result.case.ranks;
     key.insert("ranks".to_owned(), ranks.len().to_string());
-    let roles: Vec<String> = ranks
+    let roles = ranks
         .iter()
-        .map(|rank| format!("{:?} {:?}", rank.role, rank.load))
-        .collect();
+        .map(|rank| format!("{:?} {:?}", rank.role, rank.load));
+    // A load that is none of its ranks'.
+    let beside = result
+        .under
+        .clone()
+        .filter(|_| ranks.iter().all(|rank| rank.load.is_idle()));
+    let roles: Vec<String> = roles.chain(beside).collect();
     key.insert("roles".to_owned(), roles.join(", "));
     key
 }

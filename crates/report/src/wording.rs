@@ -1,6 +1,7 @@
 //! Numbers in sentences: shares, times, changes. A share never says more than the whole.
 
 use wirespeed_schema::case::{Case, Load};
+use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::significant;
 pub(crate) use wirespeed_schema::units::{counted, grouped, often};
 
@@ -54,10 +55,18 @@ pub fn spread(ratio: f64) -> String {
 }
 
 /// The load of a case, as it follows the case's label: ` under cpu_threads=1`; nothing where it has none.
-pub fn under(case: &Case) -> String {
-    match load_of(case) {
+pub fn under(result: &CaseResult) -> String {
+    match load_beside(result) {
         load if load.is_empty() => load,
         load => format!(" under {load}"),
+    }
+}
+
+/// The load of its ranks, or the one that it was measured under where they have none of their own.
+pub(crate) fn load_beside(result: &CaseResult) -> String {
+    match load_of(&result.case) {
+        own if own.is_empty() => result.under.clone().unwrap_or_default(),
+        own => own,
     }
 }
 

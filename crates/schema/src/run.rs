@@ -238,6 +238,9 @@ pub struct Resampled {
 pub struct CaseResult {
     /// The case.
     pub case: Case,
+    /// The load that it was measured under to be compared with the same case without, as it was asked for: `cpu`, `none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under: Option<String>,
     /// How it ended.
     pub status: CaseStatus,
     /// Why, when it did not end well.

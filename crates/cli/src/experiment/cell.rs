@@ -152,6 +152,7 @@ impl Cell {
             return None;
         }
         let mut result = self.assemble(how, began, remarks);
+        result.under = self.loaded.as_ref().map(|(loaded, _)| loaded.load.clone());
         crate::remedies::told(&mut result.remarks);
         result.remedy = result.remedy.as_deref().map(crate::remedies::in_own_words);
         self.result = Some(result);

@@ -171,6 +171,7 @@ fn arms_and_loads_of_a_case_follow_each_other() {
     // A's cases, each with its load behind it, then B's.
     assert_eq!(found.subjects, [0, 0, 1, 1, 0, 0, 1, 1]);
     assert_eq!(found.cells, [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert!(found.results[0].under.is_none() && found.results[1].under.as_deref() == Some("cpu=1@same"));
     let runs = runs(&did);
     assert_eq!(runs.len(), 16);
     for block in runs.chunks(4) {

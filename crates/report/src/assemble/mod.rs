@@ -96,6 +96,7 @@ pub fn case_result(case: Case, repetitions: Vec<Repetition>, limits: &Limits) ->
     let (error, remedy) = end.map_or((None, None), |(error, remedy)| (Some(error), Some(remedy)));
     CaseResult {
         case,
+        under: None,
         status,
         error,
         remedy,
@@ -148,6 +149,7 @@ pub fn without_outcomes(result: &CaseResult) -> CaseResult {
     };
     CaseResult {
         case: result.case.clone(),
+        under: result.under.clone(),
         status: result.status,
         error: result.error.clone(),
         remedy: result.remedy.clone(),
@@ -191,6 +193,7 @@ pub fn run_status(cases: &[CaseResult], interrupted: bool) -> Status {
 fn unmeasured(case: Case, status: CaseStatus, error: String, remedy: Option<String>) -> CaseResult {
     CaseResult {
         case,
+        under: None,
         status,
         error: Some(error),
         remedy,

@@ -285,6 +285,37 @@ fn a_side_that_cannot_be_trusted_is_named() {
     );
 }
 
+/// The load `none` leaves no trace in the case itself.
+#[test]
+fn the_control_of_each_arm_is_told_from_its_case_without_load() {
+    let arm = |transport: &str| {
+        let off = ping_pongs(transport, 8, 200.0);
+        let under = Some("none".to_owned());
+        let control = CaseResult { under, ..off.clone() };
+        [off, control]
+    };
+    let both = run([arm("shm"), arm("unix")].concat());
+    let found = compare_arms(&both, ("x", "y"), &question(&[], &[]), 0.02).unwrap();
+    let [off, on] = [
+        "shm am_lat 8 B / unix am_lat 8 B: rtt_p50_ns",
+        "shm am_lat 8 B under none / unix am_lat 8 B under none: rtt_p50_ns",
+    ];
+    assert_eq!(rows(&found), [off, on]);
+    // In whatever order two results have them.
+    let [off, control] = arm("shm");
+    let found = compared(
+        vec![off.clone(), control.clone()],
+        vec![control, off],
+        &question(&[], &[]),
+    )
+    .unwrap();
+    let [off, on] = [
+        "shm am_lat 8 B: rtt_p50_ns",
+        "shm am_lat 8 B under none: rtt_p50_ns",
+    ];
+    assert_eq!(rows(&found), [off, on]);
+}
+
 #[test]
 fn arms_without_figures_are_left_out_by_name() {
     let mut empty = ping_pongs("tcp", 8, 900.0);
