@@ -25,6 +25,8 @@ pub struct Words {
     pub local_only: bool,
     /// The site's file, or the URL of its service.
     pub site: Option<String>,
+    /// No site is asked, and none resolves to anything.
+    pub dry: bool,
 }
 
 /// The coordinator that is meant; `None` for a session embedded on this machine.
@@ -52,7 +54,7 @@ pub fn resolve(words: &Words) -> Result<Option<Address>, Failure> {
     if is_local {
         return Ok(None);
     }
-    if words.dc.is_none() && env.is_none() && words.site.is_none() {
+    if words.dry || words.dc.is_none() && env.is_none() && words.site.is_none() {
         return Ok(None);
     }
     let (site, dc) = (words.site.as_deref(), words.dc.as_deref());

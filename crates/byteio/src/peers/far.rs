@@ -170,15 +170,17 @@ cat >/dev/null
 }
 
 impl FarEnd {
+    /// Why a mover's server cannot listen where this end is, if it cannot.
+    pub fn why_not(&self, mover: Mover) -> Option<&'static str> {
+        let loopback = mover == Mover::Xrootd && self.at.is_loopback();
+        loopback.then_some("xrootd cannot listen on loopback alone; try it inside `wirespeed lab`")
+    }
+
     /// Start a mover's server, or with `None` this project's service, and wait until it listens.
     pub fn start(&self, mover: Option<Mover>, port: u16) -> Result<Started, String> {
         let Some(server) = server(mover, self) else {
             return Err("it has no server".to_owned());
         };
-        if mover == Some(Mover::Xrootd) && self.at.is_loopback() {
-            let why = "xrootd cannot listen on loopback alone; try it inside `wirespeed lab`";
-            return Ok(Started::Absent(why.to_owned()));
-        }
         let name = server.0.clone();
         let mut server = self.shell(&script(self, port, server), port)?;
         let first = server.said.recv_timeout(ANSWER);

@@ -90,8 +90,7 @@ const fn rate(name: &'static str, path: &'static str, bits_per_s: f64, size: &'s
 
 /// Measure every row and say how near it comes.
 pub fn check() -> Result<Ended, Failure> {
-    let served = Served::sparse(2 << 30)?;
-    served.warm()?;
+    let served = Served::warm(2 << 30)?;
     let ends = Ends {
         served: served.folder().to_string_lossy().into_owned(),
         before: if may_be_first() { FIRST } else { &[] },

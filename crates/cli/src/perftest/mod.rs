@@ -99,9 +99,10 @@ pub fn refuse_words(registry: &Registry, argv: &[OsString], failure: &Failure) {
     }
 }
 
-/// The server that is named, if one is, need not wait.
+/// The server that is named, if one is, need not wait; a dry run has none that does.
 fn refuse(registry: &Registry, arguments: &PerftestArgs, failure: &Failure) {
-    if let Some(host) = &arguments.server {
+    let is_dry = arguments.experiment.dry_run;
+    if let Some(host) = arguments.server.as_ref().filter(|_| !is_dry) {
         let to = add_port(host, arguments.port);
         Groups::new(registry, reach(arguments)).refuse(&to, failure);
     }

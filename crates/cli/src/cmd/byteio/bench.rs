@@ -13,6 +13,7 @@ use crate::experiment::{Experiment, Found, How, Prepared};
 use crate::open_loop::TRIALS;
 use crate::output;
 use std::fmt::Write as _;
+use std::path::Path;
 use wirespeed_byteio::client::{Claim, Target, TransferOptions};
 use wirespeed_report::byteio::take_pairs;
 use wirespeed_report::stats::{LEVEL, summarize};
@@ -25,6 +26,8 @@ const REPEATS: u32 = 3;
 /// The shape of M. Morgan's "ByteIO Performance Tests" (2009).
 const SIZE_2009: &str = "1GiB";
 const REPEATS_2009: u32 = 10;
+/// What a dry run calls the folder that it does not make.
+const FOLDER: &str = "FOLDER";
 /// What a sweep tries.
 const SWEEP_THREADS: [u32; 3] = [1, 4, 8];
 const SWEEP_BLOCKS: [&str; 2] = ["1M", "8M"];
@@ -125,11 +128,13 @@ struct Machines {
 /// The pairs of machines that were asked for.
 fn machines(arguments: &ByteioBenchArgs, words: &TransferArgs) -> Result<Option<Machines>, Failure> {
     if arguments.emulated {
-        let (served, pairs) = emulated::plan(words)?;
-        if !arguments.experiment.dry_run {
-            served.warm()?;
-        }
-        let _served = Some(served);
+        let size_bytes = emulated::size_bytes(words)?;
+        let _served = match arguments.experiment.dry_run {
+            true => None,
+            false => Some(Served::warm(size_bytes)?),
+        };
+        let folder = _served.as_ref().map_or(Path::new(FOLDER), Served::folder);
+        let pairs = emulated::plan(folder)?;
         return Ok(Some(Machines { pairs, _served }));
     }
     let Some(path) = &arguments.pairs else {

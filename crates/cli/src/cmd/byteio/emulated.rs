@@ -3,10 +3,11 @@
 
 use super::job::size;
 use super::pairs::{Planned, this_program};
-use super::served::{NAME, Served};
+use super::served::NAME;
 use crate::args::TransferArgs;
 use crate::cmd::speed::speed;
 use crate::errors::Failure;
+use std::path::Path;
 
 /// A pair of the paper.
 struct Row {
@@ -55,11 +56,15 @@ const ROWS: [Row; 5] = [
 /// Served where the size is not given.
 const SIZE: &str = "1GiB";
 
-/// The pairs, each inside a lab of its own, and the file that all serve.
-pub fn plan(words: &TransferArgs) -> Result<(Served, Vec<Planned>), Failure> {
-    let served = Served::sparse(size("size", words.size.as_deref().unwrap_or(SIZE))?)?;
+/// Bytes of the file that all serve.
+pub fn size_bytes(words: &TransferArgs) -> Result<u64, Failure> {
+    size("size", words.size.as_deref().unwrap_or(SIZE))
+}
+
+/// The pairs, each inside a lab of its own, and a service of what is in `folder`.
+pub fn plan(folder: &Path) -> Result<Vec<Planned>, Failure> {
     let program = this_program();
-    let folder = served.folder().to_string_lossy();
+    let folder = folder.to_string_lossy();
     let far = format!("'{program}' byteio serve '{folder}' --listen 192.0.2.2 --plain");
     let planned = |row: &Row| {
         let rate = format!("{}Mb/s", row.nominal_megabits / row.divisor);
@@ -77,8 +82,7 @@ pub fn plan(words: &TransferArgs) -> Result<(Served, Vec<Planned>), Failure> {
             emulated: Some(how(row)),
         })
     };
-    let plan = ROWS.iter().map(planned).collect::<Result<_, Failure>>()?;
-    Ok((served, plan))
+    ROWS.iter().map(planned).collect()
 }
 
 fn how(row: &Row) -> String {

@@ -1,6 +1,8 @@
 //! `wirespeed byteio peers`: this project's ways and other people's movers of data, in turn on the same path, fetching or
 //! sending.
 
+mod movers;
+
 use super::job::{self, Ends, size, time};
 use super::pairs::this_program;
 use super::runner::Transfers;
@@ -9,26 +11,20 @@ use crate::cmd::dry_run;
 use crate::cmd::front::Front;
 use crate::cmd::speed::speed;
 use crate::errors::{Ended, Failure};
-use crate::experiment::loads::refused;
-use crate::experiment::{How, Measured, OnSeen, Prepared, Runner, Visit, pin};
+use crate::experiment::{How, Prepared, pin};
 use clap::ValueEnum as _;
+use movers::Movers;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use wirespeed::Registry;
-use wirespeed::load::{Background, Measuring};
 use wirespeed_byteio::client::{Target, TransferOptions, Way};
-use wirespeed_byteio::peers::{FarEnd, FarServer, Mover, Room, Shape, Started, Transferred, is_installed};
-use wirespeed_control::StopFlag;
-use wirespeed_report::byteio::{BulkCase, BulkRun, ceiling, repetition};
+use wirespeed_byteio::peers::{FarEnd, FarServer, Mover, Room, Started, is_installed};
+use wirespeed_report::byteio::BulkCase;
 use wirespeed_schema::Finite;
-use wirespeed_schema::case::{Load, TransportOptions};
-use wirespeed_schema::host::HostFingerprint;
-use wirespeed_schema::plan::{Plan, PlannedCase};
-use wirespeed_schema::run::Remark;
+use wirespeed_schema::case::TransportOptions;
+use wirespeed_schema::plan::Plan;
 use wirespeed_schema::test::Bulk;
 
-/// Segments of Ethernet; movers do not tell theirs.
-const MSS_BYTES: u64 = 1448;
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Runs of each mover where the words do not say.
@@ -51,11 +47,12 @@ struct Row {
 struct Path<'a> {
     arguments: &'a ByteioPeersArgs,
     far: FarEnd,
+    /// Bytes of the file, where it is on this machine.
+    here_bytes: Option<u64>,
     block_bytes: u64,
     limit: Duration,
     nominal: Option<Finite>,
-    host: HostFingerprint,
-    room: Room,
+    /// 0 where a dry run does not know.
     total_bytes: u64,
 }
 
@@ -65,16 +62,19 @@ pub fn peers(arguments: &ByteioPeersArgs, color: ColorChoice) -> Result<Ended, F
     let mut plan = Plan::default();
     let common = (&arguments.output, color);
     let how = How::of(&arguments.experiment, (&mut plan, REPEATS), common)?;
-    let mut front = Front::open(common, None)?;
+    let front = match arguments.experiment.dry_run {
+        true => None,
+        false => Some(Front::open(common, None)?),
+    };
     let registry = crate::registry();
-    let mut path = path(arguments, front.draft.host().clone())?;
+    let mut path = path(arguments)?;
     let mut servers = Vec::new();
     let rows = path.rows(&names, &mut servers)?;
     let cases = rows.iter().map(|row| path.prepared(row, &registry));
     let cases: Vec<Prepared> = cases.collect::<Result<_, _>>()?;
-    if arguments.experiment.dry_run {
+    let Some(mut front) = front else {
         return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
-    }
+    };
     let ours = rows.iter().map(|row| match &row.who {
         Ok(Who::Ours(options)) => (std::slice::from_ref(&**options), path.nominal),
         _ => (&[][..], None),
@@ -84,6 +84,8 @@ pub fn peers(arguments: &ByteioPeersArgs, color: ColorChoice) -> Result<Ended, F
         path: &path,
         rows: &rows,
         transfers,
+        room: room()?,
+        host: front.draft.host().clone(),
     };
     let found = front.run(how, &mut movers, vec![cases])?;
     drop(servers);
@@ -112,7 +114,7 @@ fn names(arguments: &ByteioPeersArgs) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
-fn path(arguments: &ByteioPeersArgs, host: HostFingerprint) -> Result<Path<'_>, Failure> {
+fn path(arguments: &ByteioPeersArgs) -> Result<Path<'_>, Failure> {
     let run: Vec<String> = arguments
         .run
         .iter()
@@ -122,11 +124,14 @@ fn path(arguments: &ByteioPeersArgs, host: HostFingerprint) -> Result<Path<'_>, 
     // The lab's far end has this machine's files.
     let in_lab = std::env::var("WIRESPEED_LAB_RUN").ok();
     let is_here = run.is_empty() || (in_lab.is_some() && in_lab == arguments.run);
-    let file = match is_here {
+    let (file, here_bytes) = match is_here {
         true => {
-            std::fs::canonicalize(&arguments.file).map_err(|e| Failure::file("find", &arguments.file, &e))?
+            let file = std::fs::canonicalize(&arguments.file);
+            let file = file.map_err(|e| Failure::file("find", &arguments.file, &e))?;
+            let here = std::fs::metadata(&file).map_err(|e| Failure::file("find", &file, &e))?;
+            (file, Some(here.len()))
         }
-        false => arguments.file.clone(),
+        false => (arguments.file.clone(), None),
     };
     let at = arguments.at.unwrap_or(LOOPBACK);
     if arguments.put && !(run.is_empty() && at.is_loopback()) {
@@ -142,12 +147,6 @@ fn path(arguments: &ByteioPeersArgs, host: HostFingerprint) -> Result<Path<'_>, 
             "write it like 8M",
         ));
     }
-    let room = Room::make().map_err(|e| {
-        Failure::failed(
-            format!("cannot make a folder: {e}"),
-            "point TMPDIR to a folder with room",
-        )
-    })?;
     Ok(Path {
         far: FarEnd {
             program: arguments.program.clone().unwrap_or_else(|| match is_here {
@@ -160,36 +159,38 @@ fn path(arguments: &ByteioPeersArgs, host: HostFingerprint) -> Result<Path<'_>, 
             takes: arguments.put,
         },
         arguments,
+        here_bytes,
         block_bytes,
         limit: time("limit", &arguments.limit)?,
         nominal: arguments.nominal.as_deref().map(speed).transpose()?,
-        host,
-        room,
         total_bytes: 0,
     })
 }
 
+fn room() -> Result<Room, Failure> {
+    Room::make().map_err(|e| {
+        Failure::failed(
+            format!("cannot make a folder: {e}"),
+            "point TMPDIR to a folder with room",
+        )
+    })
+}
+
 impl Path<'_> {
-    /// Every row with its server, in the order asked for. `servers` live as long as the caller keeps them.
+    /// Every row with its server, in the order asked for. `servers` live as long as the caller keeps them; a dry run starts none.
     fn rows(&mut self, names: &[String], servers: &mut Vec<FarServer>) -> Result<Vec<Row>, Failure> {
         let port = self.arguments.port;
-        let ours = match self.far.start(None, port) {
-            Ok(Started::Ready(server)) => server,
-            Ok(Started::Absent(why)) | Err(why) => {
-                return Err(Failure::failed(
-                    why,
-                    "name a file that the far end can read, and with --program wirespeed there",
-                ));
-            }
+        let file_bytes = match self.arguments.experiment.dry_run {
+            true => self.here_bytes,
+            false => Some(self.serve(port, servers)?),
         };
-        self.total_bytes = ours.file_bytes;
-        servers.push(ours);
-        if self.total_bytes == 0 {
+        if file_bytes == Some(0) {
             return Err(Failure::usage(
                 "the file is empty",
                 "serve a file of at least some hundred MB",
             ));
         }
+        self.total_bytes = file_bytes.unwrap_or(0);
         let mut rows = Vec::new();
         let mut nginx: Option<Result<u16, (String, bool)>> = None;
         for (name, offset) in names.iter().zip(1u16..) {
@@ -220,13 +221,31 @@ impl Path<'_> {
         Ok(rows)
     }
 
+    /// Start our own service; bytes of the file that it serves.
+    fn serve(&self, port: u16, servers: &mut Vec<FarServer>) -> Result<u64, Failure> {
+        match self.far.start(None, port) {
+            Ok(Started::Ready(server)) => {
+                let file_bytes = server.file_bytes;
+                servers.push(server);
+                Ok(file_bytes)
+            }
+            Ok(Started::Absent(why)) | Err(why) => Err(Failure::failed(
+                why,
+                "name a file that the far end can read, and with --program wirespeed there",
+            )),
+        }
+    }
+
     /// Why a mover is of no use here, whatever the far end has.
     fn why_not(&self, mover: Mover) -> Option<String> {
         let near = mover.near_program();
         if self.arguments.put && !mover.sends() {
             return Some(format!("{} is only fetched with here", mover.name()));
         }
-        (!is_installed(near)).then(|| format!("{near} is not installed here"))
+        if !is_installed(near) {
+            return Some(format!("{near} is not installed here"));
+        }
+        self.far.why_not(mover).map(str::to_owned)
     }
 
     /// The port of a mover's server, or why there is none, and whether that is a failure.
@@ -236,6 +255,9 @@ impl Path<'_> {
                 Some(_) => Ok(0),
                 None => Err(("no path is given with --mounted".to_owned(), false)),
             };
+        }
+        if self.arguments.experiment.dry_run {
+            return Ok(port);
         }
         match self.far.start(Some(mover), port) {
             Ok(Started::Ready(server)) => {
@@ -279,52 +301,6 @@ impl Path<'_> {
         })
     }
 
-    /// One transfer by a mover of others.
-    fn moved(&self, mover: Mover, port: u16) -> Result<BulkRun, Failure> {
-        let file = match (&self.arguments.mounted, mover) {
-            (Some(path), Mover::Mounted) => path.to_string_lossy().into_owned(),
-            _ => self.far.file.clone(),
-        };
-        let shape = Shape {
-            at: self.far.at,
-            port,
-            file,
-            total_bytes: self.total_bytes,
-            threads: self.arguments.threads.min(mover.threads_max()),
-            block_bytes: self.block_bytes,
-            limit: self.limit,
-            folder: self.room.path().to_owned(),
-        };
-        let moved = match self.arguments.put {
-            false => mover.fetch(&shape),
-            true => mover.send(&shape),
-        };
-        moved.map(|moved| self.run_of(&moved)).map_err(broken)
-    }
-
-    fn run_of(&self, moved: &Transferred) -> BulkRun {
-        let rate = moved.payload_bytes as f64 / (moved.elapsed_ns.max(1) as f64 / 1e9);
-        let mut figures = Vec::new();
-        figures.extend(
-            moved
-                .retransmitted_ratio
-                .map(|ratio| ("retransmitted_ratio", ratio)),
-        );
-        if let Some(nominal) = self.nominal {
-            figures.push(("nominal_ratio", rate / nominal.get()));
-            figures.push(("ceiling_ratio", rate / ceiling(nominal.get(), MSS_BYTES)));
-        }
-        BulkRun {
-            payload_bytes: moved.payload_bytes,
-            blocks: moved.payload_bytes.div_ceil(self.block_bytes),
-            elapsed_ns: moved.elapsed_ns,
-            figures,
-            facts: moved.facts(),
-            host: Some(self.host.clone()),
-            ..BulkRun::default()
-        }
-    }
-
     /// A row as a case, or why there is none.
     fn prepared(&self, row: &Row, registry: &Registry) -> Result<Prepared, Failure> {
         let arguments = self.arguments;
@@ -361,70 +337,4 @@ impl Path<'_> {
 
 fn broken(why: String) -> Failure {
     Failure::failed(why, "try its command by hand, or leave it out with --movers")
-}
-
-/// The load of a rank, while it lives.
-fn started(load: &Load, word: Option<&str>) -> Result<Option<Background>, Failure> {
-    if load.is_idle() {
-        return Ok(None);
-    }
-    let load = Background::start(load, &Measuring::alone(None));
-    load.map(Some)
-        .map_err(|error| refused(word.unwrap_or_default(), &error))
-}
-
-/// Ours and those of others, as runs of an experiment's cells.
-struct Movers<'a> {
-    path: &'a Path<'a>,
-    rows: &'a [Row],
-    transfers: Transfers<'a>,
-}
-
-impl Runner for Movers<'_> {
-    fn measure(&mut self, visit: Visit, planned: &PlannedCase, stop: &StopFlag, on_seen: OnSeen) -> Measured {
-        let (mover, port) = match &self.rows[visit.subject].who {
-            Ok(Who::Theirs { mover, port }) => (*mover, *port),
-            Ok(Who::Ours(_)) => {
-                // Each of ours is an arm of its own to the transfers.
-                let arm = visit.subject;
-                let measured = self
-                    .transfers
-                    .measure(Visit { arm, ..visit }, planned, stop, on_seen);
-                let error = measured
-                    .repetition
-                    .as_ref()
-                    .and_then(|run| run.outcomes[0].error.clone());
-                let failure = measured.failure.map(|failure| failure.cause).or(error);
-                return Measured {
-                    failure: failure.map(broken),
-                    is_last: false,
-                    ..measured
-                };
-            }
-            Err(_) => return Measured::default(),
-        };
-        let case = &planned.case;
-        let load = started(&case.ranks[0].load, visit.load);
-        let run = load.and_then(|load| {
-            let run = self.path.moved(mover, port)?;
-            Ok(BulkRun {
-                load_done: load.map(Background::stop).unwrap_or_default(),
-                ..run
-            })
-        });
-        match run {
-            Ok(run) => Measured {
-                repetition: Some(repetition(case, run, visit.round)),
-                ..Measured::default()
-            },
-            Err(failure) => Measured {
-                failure: Some(failure),
-                ..Measured::default()
-            },
-        }
-    }
-
-    fn remarks(&self, cell: usize) -> Vec<Remark> {
-        self.transfers.remarks(cell)
-    }
 }

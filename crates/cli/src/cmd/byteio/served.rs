@@ -15,21 +15,17 @@ pub struct Served {
 }
 
 impl Served {
-    /// Make it, without a look at its pages.
-    pub fn sparse(size_bytes: u64) -> Result<Served, Failure> {
+    /// Make it, and bring it into memory. A service that takes pages in while it sends falls behind the wire whenever the
+    /// kernel reads ahead, even where the pages are nothing but holes.
+    pub fn warm(size_bytes: u64) -> Result<Served, Failure> {
         let made = || {
             let folder = tempfile::tempdir()?;
-            File::create(folder.path().join(NAME))?.set_len(size_bytes)?;
+            let path = folder.path().join(NAME);
+            File::create(&path)?.set_len(size_bytes)?;
+            io::copy(&mut File::open(&path)?, &mut io::sink())?;
             Ok(Served { folder })
         };
         made().map_err(failed)
-    }
-
-    /// Bring it into memory. A service that takes pages in while it sends falls behind the wire whenever the kernel reads
-    /// ahead, even where the pages are nothing but holes.
-    pub fn warm(&self) -> Result<(), Failure> {
-        let read = || io::copy(&mut File::open(self.folder.path().join(NAME))?, &mut io::sink());
-        read().map(drop).map_err(failed)
     }
 
     /// The folder.
@@ -51,8 +47,7 @@ mod tests {
 
     #[test]
     fn it_is_as_long_as_asked_for_and_gone_at_the_end() {
-        let served = Served::sparse(3 << 20).unwrap();
-        served.warm().unwrap();
+        let served = Served::warm(3 << 20).unwrap();
         let path = served.folder().join(NAME);
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 3 << 20);
         drop(served);

@@ -85,8 +85,9 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         port: arguments.port,
         local_only: arguments.local_only,
         site: arguments.site.clone(),
+        dry: arguments.experiment.dry_run,
     })?;
-    let coordinator = match coordinator {
+    let coordinator = match coordinator.filter(|_| !arguments.experiment.dry_run) {
         Some(address) => Some((address, Identity::find(arguments.identity.as_deref(), None)?)),
         None => None,
     };
