@@ -22,8 +22,6 @@ mod fit;
 pub mod import;
 pub mod interference;
 mod labels;
-#[cfg(test)]
-mod made;
 pub mod mesh;
 mod names;
 pub mod perftest;
@@ -36,6 +34,8 @@ pub mod stats;
 pub mod svg;
 pub mod table;
 pub mod tags;
+#[cfg(test)]
+mod tests;
 pub mod thresholds;
 pub mod view;
 mod wording;

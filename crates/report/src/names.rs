@@ -239,7 +239,7 @@ pub(crate) fn typed(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made::stream;
+    use crate::tests::stream;
     use serde_json::json;
 
     fn case(differing: Value) -> CaseResult {

@@ -161,7 +161,7 @@ fn backlog(result: &CaseResult) -> Option<String> {
 mod tests {
     use super::*;
     use crate::assemble::failed_case;
-    use crate::made::stream;
+    use crate::tests::stream;
     use std::collections::BTreeMap;
     use wirespeed_schema::run::Repetition;
 

@@ -190,7 +190,7 @@ pub fn load_missing(cases: &[CaseResult]) -> usize {
 mod tests {
     use super::*;
     use crate::curve::window::InUse;
-    use crate::made::stream;
+    use crate::tests::stream;
     use serde_json::json;
 
     fn result(pace: serde_json::Value, metrics: &[(&str, f64)]) -> CaseResult {
