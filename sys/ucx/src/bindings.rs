@@ -3361,9 +3361,11 @@ impl Ucx {
             uct_rkey_release,
         })
     }
+    #[inline]
     pub unsafe fn ucs_status_string(&self, status: ucs_status_t) -> *const ::core::ffi::c_char {
         (self.ucs_status_string)(status)
     }
+    #[inline]
     pub unsafe fn ucp_config_read(
         &self,
         env_prefix: *const ::core::ffi::c_char,
@@ -3372,9 +3374,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.ucp_config_read)(env_prefix, filename, config_p)
     }
+    #[inline]
     pub unsafe fn ucp_config_release(&self, config: *mut ucp_config_t) {
         (self.ucp_config_release)(config)
     }
+    #[inline]
     pub unsafe fn ucp_config_modify(
         &self,
         config: *mut ucp_config_t,
@@ -3383,6 +3387,7 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.ucp_config_modify)(config, name, value)
     }
+    #[inline]
     pub unsafe fn ucp_get_version(
         &self,
         major_version: *mut ::core::ffi::c_uint,
@@ -3391,9 +3396,11 @@ impl Ucx {
     ) {
         (self.ucp_get_version)(major_version, minor_version, release_number)
     }
+    #[inline]
     pub unsafe fn ucp_get_version_string(&self) -> *const ::core::ffi::c_char {
         (self.ucp_get_version_string)()
     }
+    #[inline]
     pub unsafe fn ucp_init_version(
         &self,
         api_major_version: ::core::ffi::c_uint,
@@ -3404,9 +3411,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.ucp_init_version)(api_major_version, api_minor_version, params, config, context_p)
     }
+    #[inline]
     pub unsafe fn ucp_cleanup(&self, context_p: ucp_context_h) {
         (self.ucp_cleanup)(context_p)
     }
+    #[inline]
     pub unsafe fn ucp_worker_create(
         &self,
         context: ucp_context_h,
@@ -3415,9 +3424,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.ucp_worker_create)(context, params, worker_p)
     }
+    #[inline]
     pub unsafe fn ucp_worker_destroy(&self, worker: ucp_worker_h) {
         (self.ucp_worker_destroy)(worker)
     }
+    #[inline]
     pub unsafe fn ucp_worker_get_address(
         &self,
         worker: ucp_worker_h,
@@ -3426,12 +3437,15 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.ucp_worker_get_address)(worker, address_p, address_length_p)
     }
+    #[inline]
     pub unsafe fn ucp_worker_release_address(&self, worker: ucp_worker_h, address: *mut ucp_address_t) {
         (self.ucp_worker_release_address)(worker, address)
     }
+    #[inline]
     pub unsafe fn ucp_worker_progress(&self, worker: ucp_worker_h) -> ::core::ffi::c_uint {
         (self.ucp_worker_progress)(worker)
     }
+    #[inline]
     pub unsafe fn ucp_worker_get_efd(
         &self,
         worker: ucp_worker_h,
@@ -3439,15 +3453,19 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.ucp_worker_get_efd)(worker, fd)
     }
+    #[inline]
     pub unsafe fn ucp_worker_wait(&self, worker: ucp_worker_h) -> ucs_status_t {
         (self.ucp_worker_wait)(worker)
     }
+    #[inline]
     pub unsafe fn ucp_worker_arm(&self, worker: ucp_worker_h) -> ucs_status_t {
         (self.ucp_worker_arm)(worker)
     }
+    #[inline]
     pub unsafe fn ucp_worker_signal(&self, worker: ucp_worker_h) -> ucs_status_t {
         (self.ucp_worker_signal)(worker)
     }
+    #[inline]
     pub unsafe fn ucp_ep_create(
         &self,
         worker: ucp_worker_h,
@@ -3456,6 +3474,7 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.ucp_ep_create)(worker, params, ep_p)
     }
+    #[inline]
     pub unsafe fn ucp_ep_close_nbx(
         &self,
         ep: ucp_ep_h,
@@ -3463,6 +3482,7 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_ep_close_nbx)(ep, param)
     }
+    #[inline]
     pub unsafe fn ucp_ep_flush_nbx(
         &self,
         ep: ucp_ep_h,
@@ -3470,6 +3490,7 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_ep_flush_nbx)(ep, param)
     }
+    #[inline]
     pub unsafe fn ucp_mem_map(
         &self,
         context: ucp_context_h,
@@ -3478,12 +3499,15 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.ucp_mem_map)(context, params, memh_p)
     }
+    #[inline]
     pub unsafe fn ucp_mem_unmap(&self, context: ucp_context_h, memh: ucp_mem_h) -> ucs_status_t {
         (self.ucp_mem_unmap)(context, memh)
     }
+    #[inline]
     pub unsafe fn ucp_mem_query(&self, memh: ucp_mem_h, attr: *mut ucp_mem_attr_t) -> ucs_status_t {
         (self.ucp_mem_query)(memh, attr)
     }
+    #[inline]
     pub unsafe fn ucp_rkey_pack(
         &self,
         context: ucp_context_h,
@@ -3493,9 +3517,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.ucp_rkey_pack)(context, memh, rkey_buffer_p, size_p)
     }
+    #[inline]
     pub unsafe fn ucp_rkey_buffer_release(&self, rkey_buffer: *mut ::core::ffi::c_void) {
         (self.ucp_rkey_buffer_release)(rkey_buffer)
     }
+    #[inline]
     pub unsafe fn ucp_ep_rkey_unpack(
         &self,
         ep: ucp_ep_h,
@@ -3504,9 +3530,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.ucp_ep_rkey_unpack)(ep, rkey_buffer, rkey_p)
     }
+    #[inline]
     pub unsafe fn ucp_rkey_destroy(&self, rkey: ucp_rkey_h) {
         (self.ucp_rkey_destroy)(rkey)
     }
+    #[inline]
     pub unsafe fn ucp_worker_set_am_recv_handler(
         &self,
         worker: ucp_worker_h,
@@ -3514,6 +3542,7 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.ucp_worker_set_am_recv_handler)(worker, param)
     }
+    #[inline]
     pub unsafe fn ucp_am_send_nbx(
         &self,
         ep: ucp_ep_h,
@@ -3526,6 +3555,7 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_am_send_nbx)(ep, id, header, header_length, buffer, count, param)
     }
+    #[inline]
     pub unsafe fn ucp_am_recv_data_nbx(
         &self,
         worker: ucp_worker_h,
@@ -3536,9 +3566,11 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_am_recv_data_nbx)(worker, data_desc, buffer, count, param)
     }
+    #[inline]
     pub unsafe fn ucp_am_data_release(&self, worker: ucp_worker_h, data: *mut ::core::ffi::c_void) {
         (self.ucp_am_data_release)(worker, data)
     }
+    #[inline]
     pub unsafe fn ucp_stream_send_nbx(
         &self,
         ep: ucp_ep_h,
@@ -3548,6 +3580,7 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_stream_send_nbx)(ep, buffer, count, param)
     }
+    #[inline]
     pub unsafe fn ucp_tag_send_nbx(
         &self,
         ep: ucp_ep_h,
@@ -3558,6 +3591,7 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_tag_send_nbx)(ep, buffer, count, tag, param)
     }
+    #[inline]
     pub unsafe fn ucp_tag_send_sync_nbx(
         &self,
         ep: ucp_ep_h,
@@ -3568,6 +3602,7 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_tag_send_sync_nbx)(ep, buffer, count, tag, param)
     }
+    #[inline]
     pub unsafe fn ucp_stream_recv_nbx(
         &self,
         ep: ucp_ep_h,
@@ -3578,9 +3613,11 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_stream_recv_nbx)(ep, buffer, count, length, param)
     }
+    #[inline]
     pub unsafe fn ucp_stream_recv_data_nb(&self, ep: ucp_ep_h, length: *mut usize) -> ucs_status_ptr_t {
         (self.ucp_stream_recv_data_nb)(ep, length)
     }
+    #[inline]
     pub unsafe fn ucp_tag_recv_nbx(
         &self,
         worker: ucp_worker_h,
@@ -3592,6 +3629,7 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_tag_recv_nbx)(worker, buffer, count, tag, tag_mask, param)
     }
+    #[inline]
     pub unsafe fn ucp_tag_probe_nb(
         &self,
         worker: ucp_worker_h,
@@ -3602,6 +3640,7 @@ impl Ucx {
     ) -> ucp_tag_message_h {
         (self.ucp_tag_probe_nb)(worker, tag, tag_mask, remove, info)
     }
+    #[inline]
     pub unsafe fn ucp_tag_msg_recv_nbx(
         &self,
         worker: ucp_worker_h,
@@ -3612,6 +3651,7 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_tag_msg_recv_nbx)(worker, buffer, count, message, param)
     }
+    #[inline]
     pub unsafe fn ucp_put_nbx(
         &self,
         ep: ucp_ep_h,
@@ -3623,6 +3663,7 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_put_nbx)(ep, buffer, count, remote_addr, rkey, param)
     }
+    #[inline]
     pub unsafe fn ucp_get_nbx(
         &self,
         ep: ucp_ep_h,
@@ -3634,6 +3675,7 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_get_nbx)(ep, buffer, count, remote_addr, rkey, param)
     }
+    #[inline]
     pub unsafe fn ucp_atomic_op_nbx(
         &self,
         ep: ucp_ep_h,
@@ -3646,21 +3688,27 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_atomic_op_nbx)(ep, opcode, buffer, count, remote_addr, rkey, param)
     }
+    #[inline]
     pub unsafe fn ucp_request_check_status(&self, request: *mut ::core::ffi::c_void) -> ucs_status_t {
         (self.ucp_request_check_status)(request)
     }
+    #[inline]
     pub unsafe fn ucp_request_cancel(&self, worker: ucp_worker_h, request: *mut ::core::ffi::c_void) {
         (self.ucp_request_cancel)(worker, request)
     }
+    #[inline]
     pub unsafe fn ucp_request_free(&self, request: *mut ::core::ffi::c_void) {
         (self.ucp_request_free)(request)
     }
+    #[inline]
     pub unsafe fn ucp_stream_data_release(&self, ep: ucp_ep_h, data: *mut ::core::ffi::c_void) {
         (self.ucp_stream_data_release)(ep, data)
     }
+    #[inline]
     pub unsafe fn ucp_worker_fence(&self, worker: ucp_worker_h) -> ucs_status_t {
         (self.ucp_worker_fence)(worker)
     }
+    #[inline]
     pub unsafe fn ucp_worker_flush_nbx(
         &self,
         worker: ucp_worker_h,
@@ -3668,9 +3716,11 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_worker_flush_nbx)(worker, param)
     }
+    #[inline]
     pub unsafe fn ucp_ep_query(&self, ep: ucp_ep_h, attr: *mut ucp_ep_attr_t) -> ucs_status_t {
         (self.ucp_ep_query)(ep, attr)
     }
+    #[inline]
     pub unsafe fn ucs_async_context_create(
         &self,
         mode: ucs_async_mode_t,
@@ -3678,9 +3728,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.ucs_async_context_create)(mode, async_p)
     }
+    #[inline]
     pub unsafe fn ucs_async_context_destroy(&self, async_: *mut ucs_async_context_t) {
         (self.ucs_async_context_destroy)(async_)
     }
+    #[inline]
     pub unsafe fn uct_query_components(
         &self,
         components_p: *mut *mut uct_component_h,
@@ -3688,9 +3740,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_query_components)(components_p, num_components_p)
     }
+    #[inline]
     pub unsafe fn uct_release_component_list(&self, components: *mut uct_component_h) {
         (self.uct_release_component_list)(components)
     }
+    #[inline]
     pub unsafe fn uct_component_query(
         &self,
         component: uct_component_h,
@@ -3698,6 +3752,7 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_component_query)(component, component_attr)
     }
+    #[inline]
     pub unsafe fn uct_md_open(
         &self,
         component: uct_component_h,
@@ -3707,9 +3762,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_md_open)(component, md_name, config, md_p)
     }
+    #[inline]
     pub unsafe fn uct_md_close(&self, md: uct_md_h) {
         (self.uct_md_close)(md)
     }
+    #[inline]
     pub unsafe fn uct_md_query_tl_resources(
         &self,
         md: uct_md_h,
@@ -3718,9 +3775,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_md_query_tl_resources)(md, resources_p, num_resources_p)
     }
+    #[inline]
     pub unsafe fn uct_release_tl_resource_list(&self, resources: *mut uct_tl_resource_desc_t) {
         (self.uct_release_tl_resource_list)(resources)
     }
+    #[inline]
     pub unsafe fn uct_worker_create(
         &self,
         async_: *mut ucs_async_context_t,
@@ -3729,9 +3788,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_worker_create)(async_, thread_mode, worker_p)
     }
+    #[inline]
     pub unsafe fn uct_worker_destroy(&self, worker: uct_worker_h) {
         (self.uct_worker_destroy)(worker)
     }
+    #[inline]
     pub unsafe fn uct_md_iface_config_read(
         &self,
         md: uct_md_h,
@@ -3742,9 +3803,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_md_iface_config_read)(md, tl_name, env_prefix, filename, config_p)
     }
+    #[inline]
     pub unsafe fn uct_config_release(&self, config: *mut ::core::ffi::c_void) {
         (self.uct_config_release)(config)
     }
+    #[inline]
     pub unsafe fn uct_iface_open(
         &self,
         md: uct_md_h,
@@ -3755,9 +3818,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_iface_open)(md, worker, params, config, iface_p)
     }
+    #[inline]
     pub unsafe fn uct_iface_close(&self, iface: uct_iface_h) {
         (self.uct_iface_close)(iface)
     }
+    #[inline]
     pub unsafe fn uct_iface_query(
         &self,
         iface: uct_iface_h,
@@ -3765,6 +3830,7 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_iface_query)(iface, iface_attr)
     }
+    #[inline]
     pub unsafe fn uct_iface_get_device_address(
         &self,
         iface: uct_iface_h,
@@ -3772,6 +3838,7 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_iface_get_device_address)(iface, addr)
     }
+    #[inline]
     pub unsafe fn uct_iface_get_address(
         &self,
         iface: uct_iface_h,
@@ -3779,6 +3846,7 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_iface_get_address)(iface, addr)
     }
+    #[inline]
     pub unsafe fn uct_iface_is_reachable(
         &self,
         iface: uct_iface_h,
@@ -3787,6 +3855,7 @@ impl Ucx {
     ) -> ::core::ffi::c_int {
         (self.uct_iface_is_reachable)(iface, dev_addr, iface_addr)
     }
+    #[inline]
     pub unsafe fn uct_iface_mem_alloc(
         &self,
         iface: uct_iface_h,
@@ -3797,9 +3866,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_iface_mem_alloc)(iface, length, flags, name, mem)
     }
+    #[inline]
     pub unsafe fn uct_iface_mem_free(&self, mem: *const uct_allocated_memory_t) {
         (self.uct_iface_mem_free)(mem)
     }
+    #[inline]
     pub unsafe fn uct_iface_set_am_handler(
         &self,
         iface: uct_iface_h,
@@ -3810,15 +3881,19 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_iface_set_am_handler)(iface, id, cb, arg, flags)
     }
+    #[inline]
     pub unsafe fn uct_ep_create(&self, params: *const uct_ep_params_t, ep_p: *mut uct_ep_h) -> ucs_status_t {
         (self.uct_ep_create)(params, ep_p)
     }
+    #[inline]
     pub unsafe fn uct_ep_destroy(&self, ep: uct_ep_h) {
         (self.uct_ep_destroy)(ep)
     }
+    #[inline]
     pub unsafe fn uct_ep_get_address(&self, ep: uct_ep_h, addr: *mut uct_ep_addr_t) -> ucs_status_t {
         (self.uct_ep_get_address)(ep, addr)
     }
+    #[inline]
     pub unsafe fn uct_ep_connect_to_ep(
         &self,
         ep: uct_ep_h,
@@ -3827,9 +3902,11 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_ep_connect_to_ep)(ep, dev_addr, ep_addr)
     }
+    #[inline]
     pub unsafe fn uct_md_query(&self, md: uct_md_h, md_attr: *mut uct_md_attr_t) -> ucs_status_t {
         (self.uct_md_query)(md, md_attr)
     }
+    #[inline]
     pub unsafe fn uct_md_config_read(
         &self,
         component: uct_component_h,
@@ -3839,6 +3916,7 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_md_config_read)(component, env_prefix, filename, config_p)
     }
+    #[inline]
     pub unsafe fn uct_md_mkey_pack(
         &self,
         md: uct_md_h,
@@ -3847,6 +3925,7 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_md_mkey_pack)(md, memh, rkey_buffer)
     }
+    #[inline]
     pub unsafe fn uct_rkey_unpack(
         &self,
         component: uct_component_h,
@@ -3855,6 +3934,7 @@ impl Ucx {
     ) -> ucs_status_t {
         (self.uct_rkey_unpack)(component, rkey_buffer, rkey_ob)
     }
+    #[inline]
     pub unsafe fn uct_rkey_release(
         &self,
         component: uct_component_h,

@@ -7,7 +7,7 @@ use crate::link_status::cold_error;
 use crate::options::{HEADER_BYTES, IOV_MAX};
 use crate::order::Order;
 use crate::pieces::Spans;
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use wirespeed::transport::port::{LinkError, Post, Posted};
 use wirespeed_ucx_sys as sys;
@@ -46,6 +46,8 @@ pub struct Room<'a> {
     copy: *mut u8,
     copy_bytes: usize,
     header: *mut u8,
+    /// Whether a first of two parts is on its way.
+    is_begun: Cell<bool>,
 }
 
 /// # Safety
@@ -91,6 +93,7 @@ impl Room<'_> {
     #[inline(always)]
     pub fn first_part(&self, request: sys::ucs_status_ptr_t) -> Option<sys::ucs_status_t> {
         if !request.is_null() && failed(request).is_none() {
+            self.is_begun.set(true);
             // SAFETY: the port's thread, outside of UCX's calls, which alone change it too.
             unsafe { (*self.place.get()).parts += 1 };
         }
@@ -196,11 +199,16 @@ impl Sends {
             copy,
             copy_bytes: self.copy_bytes,
             header,
+            is_begun: Cell::new(false),
         };
         // SAFETY: the place is not under way: UCX reads its parameters within the call that posts it, and nobody else does.
         let parameters = unsafe { &mut (*place.get()).parameters };
         parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
         let request = post(&mut room, parameters)?;
+        if request.is_null() && !room.is_begun.get() {
+            self.order.at_once(number);
+            return Ok(Post::Done);
+        }
         // SAFETY: as in `first_part`.
         let parts = unsafe { &mut (*place.get()).parts };
         if let Some(status) = failed(request) {
