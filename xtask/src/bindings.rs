@@ -96,5 +96,25 @@ fn ucx(root: &Path) -> Result<()> {
             .args(["--dynamic-loading", "Ucx", "--dynamic-link-require-all", "-o"])
             .arg(&output),
     )
-    .context("the headers (package libucx-dev) and libclang (package libclang1-14) must be here")
+    .context("the headers (package libucx-dev) and libclang (package libclang1-14) must be here")?;
+    let bindings = std::fs::read_to_string(&output)?;
+    Ok(std::fs::write(&output, inlined(&bindings))?)
+}
+
+/// `bindings` with calls that become a part of the loops around them: they only go through a table.
+fn inlined(bindings: &str) -> String {
+    bindings.replace("    pub unsafe fn uc", "    #[inline]\n    pub unsafe fn uc")
+}
+
+#[cfg(test)]
+mod tests {
+    /// A call of a library from a loop must be no call of ours as well.
+    #[test]
+    fn every_call_of_the_committed_bindings_is_inlined() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../sys/ucx/src/bindings.rs");
+        let committed = std::fs::read_to_string(path).unwrap();
+        let plain = committed.replace("    #[inline]\n", "");
+        assert!(plain.matches("pub unsafe fn uc").count() > 50);
+        assert_eq!(super::inlined(&plain), committed);
+    }
 }
