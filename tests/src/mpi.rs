@@ -160,13 +160,13 @@ impl Installed {
         command
     }
 
-    /// A library whose functions are those of the C code `text`, and else this one's; the reason where it cannot be made.
+    /// A library whose functions are those of the C code `text`, and else this one's.
     ///
     /// # Errors
-    /// What the compiler says.
+    /// There is no compiler.
     ///
     /// # Panics
-    /// Where the code cannot be written.
+    /// Where the code cannot be written, or is none.
     pub fn behind(&self, home: &Home, text: &str) -> Result<PathBuf, String> {
         let (source, library) = (home.path("front.c"), home.path("libmpi_front.so"));
         std::fs::write(&source, text).expect("a file in the home");
@@ -175,11 +175,10 @@ impl Installed {
         compile.args(["-shared", "-fPIC", "-Wl,--no-as-needed", "-o"]);
         compile.arg(&library).arg(&source).arg(&self.library);
         compile.arg(format!("-Wl,-rpath,{}", folder.display()));
-        match compile.output() {
-            Ok(output) if output.status.success() => Ok(library),
-            Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-            Err(error) => Err(error.to_string()),
-        }
+        let compiled = compile.output().map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&compiled.stderr);
+        assert!(compiled.status.success(), "{}: {said}", self.name);
+        Ok(library)
     }
 
     /// The variables that library and launcher need.

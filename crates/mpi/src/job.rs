@@ -192,11 +192,11 @@ fn join<H: Handle>(mpi: &'static Mpi<H>, started: Option<JobVariables>) -> Resul
     process::set_world(world);
     let expected = started.and_then(|s| s.size.map(|size| (s, size)));
     if let Some((started, expected)) = expected.filter(|(_, expected)| *expected != size) {
-        link::finalise(mpi, 1, link::LEAVE_TIME);
+        link::finalise(mpi, 1, false);
         return Err(mismatch(mpi, started, expected, size));
     }
     if threads < wanted {
-        link::finalise(mpi, 1, link::LEAVE_TIME);
+        link::finalise(mpi, 1, false);
         return Err(JobError::new(
             format!(
                 "{} offers thread level {}, not {}",
@@ -273,11 +273,6 @@ impl<H: Handle> Job for MpiJob<H> {
     }
 
     fn leave(&self, code: u8, is_lost: bool) -> u8 {
-        let patience = if is_lost {
-            link::LEAVE_TIME_LOST
-        } else {
-            link::LEAVE_TIME
-        };
-        link::finalise(self.mpi, code, patience)
+        link::finalise(self.mpi, code, is_lost)
     }
 }

@@ -17,11 +17,11 @@ use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS};
 const NAME_BYTES: usize = 256 + 1;
 
 /// How long leaving may take before the process simply ends: a rank that is gone cannot take part.
-pub const LEAVE_TIME: Duration = Duration::from_secs(10);
+const LEAVE_TIME: Duration = Duration::from_secs(10);
 /// The same where one is known to be gone: what is waited for is the library's own look at that.
-pub const LEAVE_TIME_LOST: Duration = Duration::from_secs(2);
-/// How long telling the launcher may take: the client library itself gives its server 2 s.
-const TELL_TIME: Duration = Duration::from_secs(3);
+const LEAVE_TIME_LOST: Duration = Duration::from_secs(2);
+/// How long telling the launcher may take: the client library itself gives its server 2 s, on a machine that is not busy.
+const TELL_TIME: Duration = Duration::from_secs(10);
 
 /// Set when something of the library was left in use: after that, leaving in order may wait for ever.
 static DAMAGED: AtomicBool = AtomicBool::new(false);
@@ -179,19 +179,22 @@ pub fn gather<H: Handle>(mpi: &'static Mpi<H>, own: &[u8], size: u32) -> Result<
     Ok(places.iter().zip(&lengths).map(piece).collect())
 }
 
-/// Leave MPI. A process that cannot, because ranks are gone, operations never ended or the machine is too busy, ends here and
-/// now with `code`, after `patience`: what it had to say has been said.
-pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8, patience: Duration) -> u8 {
+/// Leave MPI with `code`, where one of the ranks is known to be lost or not. A process that cannot, because ranks are gone,
+/// operations never ended or the machine is too busy, ends here after its time, and that of telling the launcher: what it had
+/// to say has been said.
+pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8, is_lost: bool) -> u8 {
     if is_damaged() {
-        tell_launcher(code);
         // Some launchers say of a job what the rank says that ends first: a lost rank is no success.
-        return code.max(u8::from(LOST.load(Ordering::Acquire)));
+        let code = code.max(u8::from(LOST.load(Ordering::Acquire)));
+        tell_launcher(code, is_lost);
+        return code;
     }
+    let patience = if is_lost { LEAVE_TIME_LOST } else { LEAVE_TIME };
     let (done, waiting) = std::sync::mpsc::channel::<()>();
     let watch = std::thread::Builder::new().name("leaving".into()).spawn(move || {
         let in_time = waiting.recv_timeout(patience);
         if matches!(in_time, Err(std::sync::mpsc::RecvTimeoutError::Timeout)) {
-            tell_launcher(code);
+            tell_launcher(code, is_lost);
             // SAFETY: ends the process without running anything of the library that hangs.
             unsafe { libc::_exit(c_int::from(code)) }
         }
@@ -206,9 +209,9 @@ pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8, patience: Duration) -
 }
 
 /// Tell the launcher that this process leaves, past a library that cannot: else it calls a job a failure whose result is whole.
-/// Of a failure it hears by the exit code.
-fn tell_launcher(code: u8) {
-    if code != 0 {
+/// A failure, of this rank or by the loss of another, is left for it to see.
+fn tell_launcher(code: u8, is_lost: bool) {
+    if code != 0 || is_lost {
         return;
     }
     let (done, told) = std::sync::mpsc::channel::<()>();
@@ -218,7 +221,7 @@ fn tell_launcher(code: u8) {
         let _ = done.send(());
     };
     if std::thread::Builder::new()
-        .name("leaving".into())
+        .name("telling".into())
         .spawn(tell)
         .is_ok()
     {

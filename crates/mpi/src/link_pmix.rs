@@ -60,7 +60,9 @@ pub fn meet() -> bool {
 }
 
 /// Tell the server that this process leaves, though the MPI library has not: it may hang in another thread. May take as long as
-/// the server takes. Does nothing where there is no client.
+/// the server takes. Does nothing where there is no client. For a process that ends next: the library may be within the client
+/// at that moment, and what it then makes of the client's end, a crash included, is no worse than what a launcher makes of a
+/// rank that never left.
 pub fn leave() {
     let (Some(initialised), Some(finalise)) = (function(c"PMIx_Initialized"), function(c"PMIx_Finalize"))
     else {
@@ -71,7 +73,8 @@ pub fn leave() {
     // SAFETY: the same of wishes and their number.
     let finalise = unsafe { core::mem::transmute::<*mut c_void, Finalise>(finalise) };
     for _ in 0..INITIALISED_MAX {
-        // SAFETY: both may be called by any thread at any time, and no wishes lie at no address.
+        // SAFETY: no wishes lie at no address. Another thread may be within the client, which counts under a lock who has
+        // initialised it; whatever that thread then meets, the process ends next, as said above.
         let is_left = unsafe { initialised() == 0 || finalise(null(), 0) != 0 };
         if is_left {
             return;

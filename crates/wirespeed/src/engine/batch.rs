@@ -18,6 +18,7 @@ impl Batch {
     /// The first batch of a series, from `start` on.
     #[inline(always)]
     pub fn begin(series: &Series, start: u64) -> Self {
+        debug_assert!(series.batch_ops > 0, "a batch without operations never ends");
         Batch {
             ops: series.batch_ops,
             left: series.batch_ops,
