@@ -186,15 +186,17 @@ pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8, is_lost: bool) -> u8 
     if is_damaged() {
         // Some launchers say of a job what the rank says that ends first: a lost rank is no success.
         let code = code.max(u8::from(LOST.load(Ordering::Acquire)));
-        tell_launcher(code, is_lost);
+        tell_launcher(code, is_lost, None);
         return code;
     }
     let patience = if is_lost { LEAVE_TIME_LOST } else { LEAVE_TIME };
     let (done, waiting) = std::sync::mpsc::channel::<()>();
+    // SAFETY: asks for this thread's own name.
+    let this = unsafe { libc::pthread_self() };
     let watch = std::thread::Builder::new().name("leaving".into()).spawn(move || {
         let in_time = waiting.recv_timeout(patience);
         if matches!(in_time, Err(std::sync::mpsc::RecvTimeoutError::Timeout)) {
-            tell_launcher(code, is_lost);
+            tell_launcher(code, is_lost, Some(this));
             // SAFETY: ends the process without running anything of the library that hangs.
             unsafe { libc::_exit(c_int::from(code)) }
         }
@@ -209,15 +211,15 @@ pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8, is_lost: bool) -> u8 
 }
 
 /// Tell the launcher that this process leaves, past a library that cannot: else it calls a job a failure whose result is whole.
-/// A failure, of this rank or by the loss of another, is left for it to see.
-fn tell_launcher(code: u8, is_lost: bool) {
+/// A failure, of this rank or by the loss of another, is left for it to see. `within`: the thread that is in the library.
+fn tell_launcher(code: u8, is_lost: bool, within: Option<libc::pthread_t>) {
     if code != 0 || is_lost {
         return;
     }
     let (done, told) = std::sync::mpsc::channel::<()>();
     let tell = move || {
         link_pmix::leave();
-        link_pmi::leave();
+        link_pmi::leave(within);
         let _ = done.send(());
     };
     if std::thread::Builder::new()

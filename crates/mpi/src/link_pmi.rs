@@ -1,7 +1,10 @@
 //! What a rank says to Hydra's daemon past the MPI library: that it leaves, where the library hangs. Hydra kills all other ranks
 //! of a job when a connection ends on which nobody has said so. It must never speak to another launcher, whose words differ, nor
-//! take an answer that the library may be waiting for.
+//! let the library hear the answer.
 
+use core::ffi::c_int;
+use core::ptr::null_mut;
+use core::time::Duration;
 use std::fs::File;
 use std::io::Write as _;
 use std::mem::ManuallyDrop;
@@ -12,11 +15,36 @@ use std::os::unix::fs::FileTypeExt as _;
 const LEAVING: &[u8] = b"cmd=finalize\n";
 /// How long the daemon may take to hear of it.
 const HEARD_MS: i32 = 2000;
+/// By then a thread that is to be held is.
+const HELD_TIME: Duration = Duration::from_millis(100);
 /// Hydra alone sets it: the rank's number on its node.
 const OF_HYDRA: &str = "MPI_LOCALRANKID";
 
-/// Tell the daemon that this process leaves, which ends next. Does nothing under another launcher.
-pub fn leave() {
+/// Where a thread stays for the rest of the process.
+extern "C" fn stay(_: c_int) {
+    loop {
+        // SAFETY: may be called in a handler of signals.
+        unsafe { libc::pause() };
+    }
+}
+
+/// Hold `thread`, which is within the library, wherever it is: waiting for another answer of the daemon, it would take the next
+/// one for that, and abort the job.
+fn hold(thread: libc::pthread_t) {
+    // SAFETY: plain data, all-zero is valid: no flags, no signals that are blocked meanwhile.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = stay as *const () as usize;
+    // SAFETY: whole data and a handler that may run anywhere; the thread lives, for it never leaves the library.
+    unsafe {
+        if libc::sigaction(libc::SIGUSR2, &raw const action, null_mut()) == 0 {
+            libc::pthread_kill(thread, libc::SIGUSR2);
+        }
+    }
+}
+
+/// Tell the daemon that this process leaves, which ends next; `within` is the thread that is in the library, if one is. Does
+/// nothing under another launcher.
+pub fn leave(within: Option<libc::pthread_t>) {
     let number = std::env::var("PMI_FD")
         .ok()
         .and_then(|fd| fd.parse::<RawFd>().ok());
@@ -28,7 +56,15 @@ pub fn leave() {
     // of the library: nothing else is opened any more.
     let mut daemon = ManuallyDrop::new(unsafe { File::from_raw_fd(fd) });
     let is_socket = daemon.metadata().is_ok_and(|m| m.file_type().is_socket());
-    if !is_socket || daemon.write_all(LEAVING).is_err() {
+    if !is_socket {
+        return;
+    }
+    if let Some(thread) = within {
+        hold(thread);
+        // It may be reading at this moment: until it is held.
+        std::thread::sleep(HELD_TIME);
+    }
+    if daemon.write_all(LEAVING).is_err() {
         return;
     }
     let mut heard = libc::pollfd {
