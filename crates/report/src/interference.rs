@@ -95,7 +95,8 @@ pub struct Under {
     pub loaded: Loaded,
     /// Its result.
     pub result: CaseResult,
-    /// The runs without the load and with it that are compared, where the runs of the two results are not over the same.
+    /// The runs without the load and with it that are compared, where the runs of the two results are not over the same; a
+    /// figure that they lack is not compared.
     pub alike: Option<[Vec<Repetition>; 2]>,
 }
 
@@ -116,6 +117,8 @@ impl Under {
         if let Some([without, with]) = &self.alike {
             off.repetitions.clone_from(without);
             on.repetitions.clone_from(with);
+            // These are of the results' own runs.
+            [&mut off, &mut on].map(|result| result.metrics.clear());
         }
         [in_pairs(&off, &on), in_pairs(&on, &off)]
     }

@@ -79,6 +79,29 @@ fn a_load_that_slows_is_found_and_the_control_is_not() {
     assert_eq!(found.work[0].per_s["cpu_loops"], finite(4_000_000.0));
 }
 
+/// Runs over other pairs have other medians, and those of the whole results are over all of their own.
+#[test]
+fn what_the_runs_that_are_alike_lack_is_not_taken_from_the_results() {
+    let (off, on) = (arm(1.0, 1, 0), arm(1.5, 2, 0));
+    let tag = "rtt_p50_ns";
+    assert!(on.metrics.contains_key(tag));
+    let judged = |lacks: bool| {
+        let mut alike = [&off, &on].map(|result| result.repetitions[..1].to_vec());
+        for repetition in alike.iter_mut().flatten().filter(|_| lacks) {
+            repetition.metrics.remove(tag);
+        }
+        let on = vec![Under {
+            loaded: loaded("cpu"),
+            result: on.clone(),
+            alike: Some(alike),
+        }];
+        let off = off.clone();
+        let found = Interference::judged(&[Arms { off, on }], 7, RUNS);
+        found.rows.iter().any(|row| row.row.tag == tag)
+    };
+    assert_eq!([false, true].map(judged), [true, false]);
+}
+
 #[test]
 fn a_rate_suffers_by_shrinking() {
     let stream_of = |elapsed_ns: u64| {
