@@ -89,9 +89,7 @@ impl Campaign {
     /// What a pair was measured at in the survey, or why it was not. A figure that is not above zero is none.
     pub fn survey(&mut self, pair: Pair, measured: Result<f64, Lack>) {
         let is_figure = self.kept.keep(pair, measured).is_some();
-        let known = self.kept.of(pair);
-        known.told.survey_count += u32::from(is_figure);
-        known.is_asked = true;
+        self.kept.of(pair).told.survey_count += u32::from(is_figure);
     }
 
     /// What a pair was measured at in the look under way, or why it was not.
@@ -108,6 +106,11 @@ impl Campaign {
     /// A cycle of the survey begins: hosts that were set aside are tried again.
     pub fn begin_cycle(&mut self) {
         self.kept.begin_cycle();
+    }
+
+    /// All rounds of the cycle ran: pairs that nobody asked for were left out. One that is broken off has no end.
+    pub fn end_cycle(&mut self) {
+        self.kept.end_cycle();
     }
 
     /// Tell of the pairs that nobody asked for why they have no figure.
@@ -130,7 +133,6 @@ impl Campaign {
     /// What became of the pairs, for `case` of the document, without any judgement.
     pub fn told(mut self, case: u32) -> MeshProbe {
         self.tell_set_aside();
-        self.kept.end_cycle();
         let pairs = self.kept.told();
         let with_figure = pairs.iter().filter(|pair| !pair.values.is_empty());
         let all = self.setup.hosts * self.setup.hosts.saturating_sub(1);
@@ -171,13 +173,16 @@ impl Campaign {
         Ok(looks.map(|looks| looks.rounds))
     }
 
-    /// Figures and failures of the survey, before anything is looked at closer; those failures last that no figure followed.
+    /// Figures and failures of the survey, before anything is looked at closer; those failures last that no figure followed,
+    /// and with them the cycles that left a silent pair out.
     fn surveyed(&self) -> Vec<Figure> {
         let of = |(pair, known): (&Pair, &Known)| {
             let failed = |count: u64| (0..count).map(|_| None);
             let values = known.told.values.iter().map(|value| Some(value.get()));
             let before = failed(known.told.failed_count - known.failed_since);
-            let all = before.chain(values).chain(failed(known.failed_since));
+            let all = before
+                .chain(values)
+                .chain(failed(known.failed_since + known.left_out_since));
             all.map(|value| Figure { pair: *pair, value }).collect::<Vec<_>>()
         };
         self.kept.pairs().flat_map(of).collect()

@@ -47,8 +47,10 @@ pub struct Known {
     pub told: MeshPair,
     /// Failures since the last figure.
     pub failed_since: u64,
+    /// Cycles that left it out since the last answer: had they asked, nobody would have answered.
+    pub left_out_since: u64,
     /// The cycle under way asked for it.
-    pub is_asked: bool,
+    is_asked: bool,
     has_answered: bool,
     /// How often nobody answered, since the last answer.
     silences: u32,
@@ -96,9 +98,10 @@ impl Kept {
         }
         let cycle = self.cycle;
         let known = self.of(pair);
+        known.is_asked = true;
         known.has_answered |= answers;
         if answers {
-            known.silences = 0;
+            (known.silences, known.left_out_since) = (0, 0);
         } else if !is_lost {
             known.asked_from = cycle + (1 << known.silences.min(DOUBLINGS_MAX));
             known.silences += 1;
@@ -136,28 +139,20 @@ impl Kept {
 
     /// A cycle over all pairs begins.
     pub fn begin_cycle(&mut self) {
-        self.end_cycle();
         self.cycle += 1;
         self.hosts
             .values_mut()
             .for_each(|tried| tried.now = Answers::default());
+        self.pairs.values_mut().for_each(|known| known.is_asked = false);
     }
 
-    /// Count the pairs that answered once and that the cycle under way left out.
+    /// The cycle has come to its end: count the pairs that answered once and that it left out.
     pub fn end_cycle(&mut self) {
-        let is_left_out = |(pair, known): &(&Pair, &Known)| {
-            known.has_answered && !known.is_asked && (self.is_silent(**pair) || self.is_of_one_aside(**pair))
-        };
-        let left_out: Vec<Pair> = self
-            .pairs
-            .iter()
-            .filter(is_left_out)
-            .map(|(pair, _)| *pair)
-            .collect();
-        for pair in left_out {
-            self.of(pair).told.left_out_count += 1;
+        let known = self.pairs.values_mut();
+        for left_out in known.filter(|known| known.has_answered && !known.is_asked) {
+            left_out.told.left_out_count += 1;
+            left_out.left_out_since += 1;
         }
-        self.pairs.values_mut().for_each(|known| known.is_asked = false);
     }
 
     /// A pair.
@@ -292,9 +287,9 @@ mod tests {
                 assert!(!kept.is_silent(lost), "nobody tried it");
                 let asks = !kept.is_silent(flaky);
                 if asks {
-                    kept.of(flaky).is_asked = true;
                     kept.keep(flaky, measured.clone());
                 }
+                kept.end_cycle();
                 asks
             });
             cycles.collect()
@@ -304,7 +299,9 @@ mod tests {
         // An answer wipes that out.
         assert_eq!(asked(20..35, Ok(1.0)), [34]);
         assert_eq!(asked(35..39, failed()), [35, 36, 38]);
-        kept.end_cycle();
+        assert_eq!(kept.of(flaky).left_out_since, 1, "the answer wiped out the rest");
+        // One that was broken off left nothing out.
+        kept.begin_cycle();
         let told = &kept.of(flaky).told;
         assert_eq!(
             (told.values.len(), told.failed_count, told.left_out_count),
@@ -320,7 +317,6 @@ mod tests {
         for host in 0..8 {
             kept.keep(pair(host, (host + 1) % 8), Ok(1.0));
         }
-        kept.of(pair(9, 0)).is_asked = true;
         for partner in 0..6 {
             assert!(!kept.is_aside(9));
             kept.keep(pair(9, partner), failed());

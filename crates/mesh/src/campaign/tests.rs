@@ -211,6 +211,7 @@ fn a_host_that_answers_nobody_is_set_aside_and_its_pairs_say_why() {
                 campaign.survey(pair, if is_dead { gone() } else { Ok(1.0) });
             }
         }
+        campaign.end_cycle();
         let in_cycle = 6 * cycle..=9 * cycle;
         assert!(in_cycle.contains(&tried.len()), "cycle {cycle}: {tried:?}");
     }
@@ -252,9 +253,12 @@ fn what_falls_silent_is_asked_more_rarely_and_the_result_counts_what_was_left_ou
                 campaign.survey(pair, if is_silent { gone() } else { Ok(1.0) });
             }
         }
+        campaign.end_cycle();
     }
     assert_eq!(of_pair, [1, 2, 3, 5]);
     assert!((22 + 6 * 7..=22 + 9 * 7).contains(&of_host), "{of_host}");
+    // One that there is no time for leaves nothing out.
+    campaign.begin_cycle();
     let probe = campaign.finish(0, "rtt_p50_ns").unwrap();
     let left_out = |is: &dyn Fn(&MeshPair) -> bool| -> usize {
         let pairs = probe.pairs.iter().filter(|pair| is(pair));
@@ -270,6 +274,41 @@ fn what_falls_silent_is_asked_more_rarely_and_the_result_counts_what_was_left_ou
     );
     let all = left_out(&|_| true);
     assert_eq!(all, 22 * CYCLES - of_host + CYCLES - of_pair.len());
+}
+
+#[test]
+fn looks_ask_for_nothing_that_fell_silent_though_cycles_left_it_out() {
+    let mut campaign = Campaign::new(setup(12)).unwrap();
+    // A host that is set aside, and a pair that is asked more and more rarely.
+    let is_silent = |pair: Pair| [pair.from, pair.to].contains(&7) || pair == Pair { from: 0, to: 1 };
+    for cycle in 1..=5 {
+        campaign.begin_cycle();
+        for pair in campaign.all_rounds().concat() {
+            if campaign.asks(pair) {
+                let value = if pair.from == 3 { 0.5 } else { 1.0 };
+                let figure = Ok(value + 0.001 * pair.to as f64);
+                campaign.survey(
+                    pair,
+                    if cycle > 1 && is_silent(pair) {
+                        gone()
+                    } else {
+                        figure
+                    },
+                );
+            }
+        }
+        campaign.end_cycle();
+    }
+    let mut asked = Vec::new();
+    while let Some(rounds) = campaign.next_looks().unwrap() {
+        for pair in rounds.concat() {
+            asked.push(pair);
+            campaign.look(pair, if is_silent(pair) { gone() } else { Ok(1.0) });
+        }
+    }
+    assert!(!asked.is_empty());
+    asked.retain(|pair| is_silent(*pair));
+    assert!(asked.is_empty(), "{asked:?}");
 }
 
 #[test]

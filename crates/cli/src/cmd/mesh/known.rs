@@ -82,9 +82,14 @@ impl Known {
         }
     }
 
-    /// A case, or a case under a load, will not be measured whole.
-    pub fn break_off(&mut self, visit: Visit, stage: Stage) {
-        self.campaign(visit, stage).break_off();
+    /// The rounds of a run have ended; unless all of them ran, the case, or the case under a load, is not measured whole.
+    pub fn end(&mut self, (visit, stage): (Visit, Stage), is_through: bool) {
+        let campaign = self.campaign(visit, stage);
+        match (stage, is_through) {
+            (_, false) => campaign.break_off(),
+            (Stage::Look, true) => {}
+            (Stage::Survey | Stage::UnderLoad, true) => campaign.end_cycle(),
+        }
     }
 
     /// What a pair was measured at, or why it was not.

@@ -255,6 +255,7 @@ impl<'a> Rounds<'a> {
         self.shown
             .begin(&planned.case, rounds.len(), stage == Stage::Look);
         let (mut figures, mut failed) = (All::new(), None);
+        let mut is_through = true;
         for round in rounds {
             // A host may be set aside while the cycle goes on.
             let round = self.known.borrow().asked((visit, stage), round);
@@ -265,7 +266,7 @@ impl<'a> Rounds<'a> {
             }
             let began = self.known.borrow().now();
             if !self.known.borrow().allowance.has_time(began, subject, until) {
-                self.known.borrow_mut().break_off(visit, stage);
+                is_through = false;
                 break;
             }
             let wanted = round.len();
@@ -283,10 +284,11 @@ impl<'a> Rounds<'a> {
                 }
             }
             if !is_whole {
-                self.known.borrow_mut().break_off(visit, stage);
+                is_through = false;
                 break;
             }
         }
+        self.known.borrow_mut().end((visit, stage), is_through);
         self.shown.end();
         (figures, failed)
     }
