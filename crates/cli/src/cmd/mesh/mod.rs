@@ -41,6 +41,7 @@ use wirespeed_report::mesh::outcome::is_open;
 use wirespeed_report::mesh::words::named;
 use wirespeed_schema::Finite;
 use wirespeed_schema::mesh::{MeshCulprit, MeshHost, MeshMode, MeshPairs, MeshProbe, MeshSection};
+use wirespeed_schema::order::map_of;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Status};
 
 /// Cycles of the survey where the words do not say.
@@ -102,7 +103,10 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     }
     let mut found = experiment.finish()?;
     drop(rounds);
-    found.alike = std::mem::take(&mut known.borrow_mut().alike);
+    // Where no cycle with a load met one without, nothing is alike.
+    let mut alike = std::mem::take(&mut known.borrow_mut().alike);
+    let of_cell = |cell: &usize| (*cell, alike.remove(cell).unwrap_or_default());
+    found.alike = map_of(found.cells.iter().map(of_cell));
     let section = section(&mesh, &mut known.borrow_mut(), (&tags, &found))?;
     let loaded = under_load(&mut known.borrow_mut(), &found);
     failures::tell(&mut found.results, &section, &loaded);
