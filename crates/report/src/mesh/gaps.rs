@@ -198,7 +198,7 @@ fn failed_beside_figures(probed: &[Probed]) -> (u64, Vec<String>) {
     (count, why.into_iter().map(|(why, _)| why).collect())
 }
 
-/// How many measurements there were not of pairs that had fallen silent.
+/// How many measurements there were not of pairs that had answered, since they or their hosts had fallen silent.
 fn left_out(probed: &[Probed]) -> Option<String> {
     let (mut count, mut names) = (0, Vec::new());
     for one in probed {
@@ -213,7 +213,7 @@ fn left_out(probed: &[Probed]) -> Option<String> {
     let verb = if count == 1 { "was" } else { "were" };
     (count > 0).then(|| {
         format!(
-            "{} of pairs that had fallen silent {verb} left out: {}.",
+            "{} {verb} left out, since pairs or their hosts had fallen silent: {}.",
             counted(count, "measurement"),
             listed(&names, NAMED_MAX)
         )

@@ -57,7 +57,8 @@ const HOST: [&str; 6] = [
 
 /// A row a pair that was to be measured, by probe, sender and receiver. `median`, `min`, `max` and `values` are in the unit that
 /// the tag ends with; ratios are of performances, 1 is the median, below it is slower. `failed` says why a pair has no figure at
-/// all, `failed_count` how many measurements gave none, `left_out_count` how many cycles left it out for its silence.
+/// all, `failed_count` how many measurements gave none, `left_out_count` how many cycles left it out, since it or one of its
+/// hosts had fallen silent.
 pub(super) fn pairs(run: &Run, section: &MeshSection) -> Result<String, RenderError> {
     let names = Names::of(section);
     written(&PAIR, |write| {

@@ -204,14 +204,13 @@ fn a_pair_that_has_a_figure_is_no_failed_one_and_what_failed_of_it_is_told() {
 }
 
 #[test]
-fn what_was_left_out_of_pairs_that_had_fallen_silent_is_told_with_their_names() {
+fn what_was_left_out_for_silence_is_told_with_the_names_of_its_pairs() {
     let (_, _, said) = changed(&Made::of(4), |section| {
         for (pair, count) in section.probes[0].pairs.iter_mut().zip([1, 0, 2]) {
             pair.left_out_count = count;
         }
     });
-    let told =
-        "3 measurements of pairs that had fallen silent were left out: node0 -> node1, node0 -> node3.";
+    let told = "3 measurements were left out, since pairs or their hosts had fallen silent: node0 -> node1, node0 -> node3.";
     assert!(said.contains(&told.to_owned()), "{said:?}");
 }
 
