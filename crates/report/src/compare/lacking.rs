@@ -11,7 +11,7 @@ use wirespeed_schema::order::map_of;
 
 /// Hosts that stand for those at one end of many links.
 const NAMED_MAX: usize = 3;
-/// Partners that answer others, of which a host that is well answers one: of one alone the link may be to blame.
+/// Partners with figures, of which a host that is well has one with some: of one alone the link may be to blame.
 const PARTNERS_MIN: usize = 2;
 
 /// A probe on both sides.
@@ -41,8 +41,8 @@ pub fn hosts(section: &MeshSection, other: &MeshSection, letter: &str) -> Vec<St
         .collect()
 }
 
-/// What failed on the other side and has figures on this one. A host that answers nobody there is said once for all of its links,
-/// and for all probes where it is so in each.
+/// What failed on the other side and has figures on this one. A host without any figure there is said once for all of its links,
+/// and for all probes where it is so in each. Whether it answered, only the reason tells.
 pub fn failed(probes: &[Both], letter: &str) -> Vec<String> {
     let found: Vec<Failed> = probes.iter().map(Failed::of).collect();
     let is_everywhere = |host: &String| found.iter().all(|failed| failed.hosts.contains_key(host));
@@ -53,7 +53,7 @@ pub fn failed(probes: &[Both], letter: &str) -> Vec<String> {
             false => format!("{}: {text}", both.label),
         };
         for (host, why) in &failed.hosts {
-            let text = format!("host {host} (answered nobody in {letter}: {why})");
+            let text = format!("host {host} (has no figure in {letter}: {why})");
             match is_everywhere(host) {
                 true if number > 0 => {}
                 true => said.push(text),
@@ -99,14 +99,14 @@ impl Failed {
                 ..Failed::default()
             };
         }
-        let silent = silent(there, &failed);
+        let bare = bare(there, &failed);
         let of_host = |host: u32| {
             let pairs = failed.iter().copied();
             let why = why(pairs.filter(|pair| [pair.from, pair.to].contains(&host)));
             (name(host), why)
         };
-        let hosts = map_of(silent.iter().map(|host| of_host(*host)));
-        failed.retain(|pair| !silent.contains(&pair.from) && !silent.contains(&pair.to));
+        let hosts = map_of(bare.iter().map(|host| of_host(*host)));
+        failed.retain(|pair| !bare.contains(&pair.from) && !bare.contains(&pair.to));
         Failed {
             hosts,
             links: links(there, &failed),
@@ -114,21 +114,21 @@ impl Failed {
     }
 }
 
-/// Hosts that answered nobody, though those that they failed with answer others.
-fn silent(there: &Probed, failed: &[&MeshPair]) -> BTreeSet<u32> {
-    let answers: BTreeSet<u32> = there.pairs.iter().flat_map(|pair| [pair.from, pair.to]).collect();
+/// Hosts without any figure, though those that they failed with have some with others.
+fn bare(there: &Probed, failed: &[&MeshPair]) -> BTreeSet<u32> {
+    let measured: BTreeSet<u32> = there.pairs.iter().flat_map(|pair| [pair.from, pair.to]).collect();
     let mut partners: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for pair in failed {
         for (host, partner) in [(pair.from, pair.to), (pair.to, pair.from)] {
-            if !answers.contains(&host) && answers.contains(&partner) {
+            if !measured.contains(&host) && measured.contains(&partner) {
                 partners.entry(host).or_default().insert(partner);
             }
         }
     }
-    let silent = partners
+    let bare = partners
         .into_iter()
         .filter(|(_, with)| with.len() >= PARTNERS_MIN);
-    silent.map(|(host, _)| host).collect()
+    bare.map(|(host, _)| host).collect()
 }
 
 /// Failed links in words, those together that all of some hosts have with all of some others: a mesh that is cut in two fails

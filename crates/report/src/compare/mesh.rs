@@ -21,7 +21,7 @@ pub struct Meshes {
     pub links: Vec<Sides>,
     /// Of each link, whether either side judged it.
     judged_links: Vec<bool>,
-    /// Hosts that B lacks or lost or that answered nobody in it, links that failed in B.
+    /// Hosts that B lacks or lost or that have no figure in it, links that failed in B.
     pub only_a: Vec<String>,
     /// The same of A.
     pub only_b: Vec<String>,

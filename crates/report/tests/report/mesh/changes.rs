@@ -201,9 +201,9 @@ fn lacking(fails: [&dyn Fn(u32, u32) -> bool; 2]) -> Vec<String> {
 fn a_host_that_answers_nobody_is_told_once_and_not_link_by_link() {
     let of = |host: u32| move |from: u32, to: u32| [from, to].contains(&host);
     let both = |from: u32, to: u32| of(5)(from, to) || of(6)(from, to);
-    let fifth = "host node5 (answered nobody in B: silent)";
+    let fifth = "host node5 (has no figure in B: silent)";
     assert_eq!(lacking([&of(5), &of(5)]), [fifth]);
-    let sixth = "host node6 (answered nobody in B: silent)";
+    let sixth = "host node6 (has no figure in B: silent)";
     assert_eq!(lacking([&both, &both]), [fifth, sixth]);
     // In one of two probes.
     assert_eq!(
