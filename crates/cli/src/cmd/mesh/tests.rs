@@ -73,10 +73,15 @@ fn ended(known: &mut Known) -> [MeshProbe; 2] {
 
 /// The same after a run under the load.
 fn ran(budget: Option<Duration>) -> [MeshProbe; 2] {
+    ran_after(known(budget))
+}
+
+/// The same, with what is known before it.
+fn ran_after(known: Known) -> [MeshProbe; 2] {
     let registry = Registry::empty();
     let ground = Nowhere(&registry);
     let roster = Roster::named(&["a", "b", "c", "d"]);
-    let known = Rc::new(RefCell::new(known(budget)));
+    let known = Rc::new(RefCell::new(known));
     let tags = vec!["bandwidth_bytes_per_s"];
     let mut rounds = Rounds::new(
         (&ground, Vec::new()),
@@ -104,6 +109,22 @@ fn pairs_that_fail_under_a_load_are_counted_under_it() {
 fn a_cycle_under_a_load_that_has_no_time_is_no_part_of_the_survey() {
     let [case, under_load] = ran(Some(Duration::ZERO));
     assert!(case.complete && !under_load.complete);
+}
+
+#[test]
+fn a_silent_pair_is_left_out_by_cycles_that_ran_alone() {
+    let left_out = |budget: Option<Duration>| {
+        let mut known = known(budget);
+        let campaign = known.campaign(VISIT, Stage::UnderLoad);
+        let silent = || Err(Lack::Failed("silent".to_owned()));
+        for measured in [Ok(1.0), silent(), silent()] {
+            campaign.begin_cycle();
+            campaign.survey(PAIRS[0], measured);
+        }
+        let [_, under_load] = ran_after(known);
+        under_load.pairs[0].left_out_count
+    };
+    assert_eq!([None, Some(Duration::ZERO)].map(left_out), [1, 0]);
 }
 
 #[test]
