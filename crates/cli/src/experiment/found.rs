@@ -226,7 +226,11 @@ mod tests {
         found.alike.insert(3, [result().repetitions, twice]);
         assert_eq!(ratios(&found), [1.0, 2.0]);
         found.alike.insert(3, Default::default());
-        assert_eq!(ratios(&found), [1.0], "of nothing that both have there is no ratio");
+        assert_eq!(
+            ratios(&found),
+            [1.0],
+            "of nothing that both have there is no ratio"
+        );
     }
 
     #[test]

@@ -31,7 +31,7 @@ use plan::{Mesh, refused};
 use rounds::Rounds;
 use shown::Shown;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Instant;
 use wirespeed::Registry;
@@ -42,7 +42,7 @@ use wirespeed_report::mesh::words::named;
 use wirespeed_schema::Finite;
 use wirespeed_schema::mesh::{MeshCulprit, MeshHost, MeshMode, MeshPairs, MeshProbe, MeshSection};
 use wirespeed_schema::order::map_of;
-use wirespeed_schema::run::{CaseResult, CaseStatus, Status};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Repetition, Status};
 
 /// Cycles of the survey where the words do not say.
 const CYCLES: u32 = 3;
@@ -103,10 +103,7 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     }
     let mut found = experiment.finish()?;
     drop(rounds);
-    // Where no cycle with a load met one without, nothing is alike.
-    let mut alike = std::mem::take(&mut known.borrow_mut().alike);
-    let of_cell = |cell: &usize| (*cell, alike.remove(cell).unwrap_or_default());
-    found.alike = map_of(found.cells.iter().map(of_cell));
+    found.alike = alike(&mut known.borrow_mut(), &found);
     let section = section(&mesh, &mut known.borrow_mut(), (&tags, &found))?;
     let loaded = under_load(&mut known.borrow_mut(), &found);
     failures::tell(&mut found.results, &section, &loaded);
@@ -120,6 +117,12 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
         None if ended.code == Ended::OK.code && is_open(&section) => Ended::badly(untold()),
         _ => ended,
     })
+}
+
+/// The runs of each cell that are compared: none where no cycle with its load met one without.
+fn alike(known: &mut Known, found: &Found) -> BTreeMap<usize, [Vec<Repetition>; 2]> {
+    let of_cell = |cell: &usize| (*cell, known.alike.remove(cell).unwrap_or_default());
+    map_of(found.cells.iter().map(of_cell))
 }
 
 /// What became of the results under loads.
