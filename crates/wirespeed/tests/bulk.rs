@@ -179,9 +179,11 @@ fn what_is_already_there_is_not_fetched_again() {
     assert_eq!(bytes[..10], [0; 10]);
 }
 
-/// A far end that needs a moment for every block, and whose first connection of worker 0 falls silent in its second
+/// A far end whose blocks come in pieces, a moment apart, and whose first connection of worker 0 falls silent in its second
 /// block. Every request is counted.
 struct Stalling {
+    /// Of the first half of a block.
+    pieces: u64,
     asked: Mutex<HashMap<u64, u32>>,
     stalls: bool,
     connections: AtomicU64,
@@ -213,9 +215,11 @@ impl BulkPort for StallingPort<'_> {
     }
 
     fn complete<R: Receiver>(&mut self, block: Block, receiver: &mut R) -> Result<(), BulkError> {
-        std::thread::sleep(Duration::from_millis(30));
         let half = vec![7; block.size_bytes as usize / 2];
-        self.wire.add_read(half.len() as u64);
+        for _ in 0..self.far.pieces {
+            std::thread::sleep(Duration::from_millis(30));
+            self.wire.add_read(half.len() as u64 / self.far.pieces);
+        }
         receiver.copy(&half)?;
         let deadline = Instant::now() + Duration::from_secs(60);
         let Some(left) = self.answers_left.checked_sub(1) else {
@@ -252,15 +256,25 @@ impl<'f> Connector for &'f Stalling {
 
 /// 60 blocks of 1000 bytes by three workers.
 fn stalling(stalls: bool, depth: usize) -> (wirespeed::bulk::BulkOutcome, HashMap<u64, u32>) {
+    fetched((stalls, 1), (60, 3), depth)
+}
+
+/// Blocks of 1000 bytes, each in so many pieces, by so many workers.
+fn fetched(
+    (stalls, pieces): (bool, u64),
+    (blocks, threads): (u64, usize),
+    depth: usize,
+) -> (wirespeed::bulk::BulkOutcome, HashMap<u64, u32>) {
     let far = Stalling {
+        pieces,
         asked: Mutex::default(),
         stalls,
         connections: AtomicU64::new(0),
     };
     let plan = BulkPlan {
-        total_bytes: 60_000,
+        total_bytes: blocks * 1000,
         block_bytes: 1000,
-        threads: 3,
+        threads,
         depth,
         attempts_max: 4,
         writes: false,
@@ -296,6 +310,14 @@ fn a_connection_that_stalls_is_cut_and_its_blocks_are_taken_over() {
         let read: u64 = outcome.workers.iter().map(|w| w.read_bytes).sum();
         assert_eq!(read, 60_500);
     }
+}
+
+/// Nobody is idle before the only other connection is done, and nothing moves from then on.
+#[test]
+fn a_stall_is_seen_while_others_are_busy_with_blocks_that_take_longer() {
+    let (outcome, asked) = fetched((true, 20), (6, 2), 1);
+    assert!(outcome.is_whole() && outcome.taken_over == 1, "{outcome:?}");
+    assert_eq!(asked.values().sum::<u32>(), 7, "{asked:?}");
 }
 
 #[test]

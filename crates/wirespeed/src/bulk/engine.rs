@@ -2,7 +2,8 @@
 //! of it. What a worker does is in `walk`.
 //!
 //! A connection that stalls while others move is cut as soon as a worker has nothing else to do, so that its blocks can be
-//! taken over and their bytes stop; no block is ever asked for over two connections.
+//! taken over and their bytes stop; no block is ever asked for over two connections. Whoever waits for the workers looks for
+//! such connections: a worker may be busy with one block for longer than the longest silence.
 
 use super::course::{Course, Moved, Slices, together};
 use super::offered::{Answers, Pace, Requests, Times};
@@ -14,7 +15,7 @@ use super::walk::{Walk, Walked};
 use super::wire::Wire;
 use crate::clock::{Clock, Timebase};
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 use wirespeed_schema::host::Disturbance;
@@ -145,8 +146,8 @@ pub(super) struct Run<'a, C, H, S> {
     pub connected: Barrier,
     pub wires: Vec<Arc<Wire>>,
     pub moved: Moved,
-    stalls: Mutex<Stalls>,
-    taken_over: AtomicU64,
+    /// Workers that wait for blocks.
+    idle: AtomicUsize,
 }
 
 /// Move every block that is not in `already`. It returns when all are done, or when nothing more can be done.
@@ -208,14 +209,13 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
             connected: Barrier::new(plan.threads.max(1) + 1),
             wires: (0..plan.threads.max(1)).map(|_| Arc::default()).collect(),
             moved: Moved::default(),
-            stalls: Mutex::new(Stalls::new(plan.threads.max(1), plan.stall, Instant::now())),
-            taken_over: AtomicU64::new(0),
+            idle: AtomicUsize::new(0),
         }
     }
 
     fn go<D: BlockDigest>(self, course: &mut Course) -> BulkOutcome {
         let began = self.clock.now();
-        let (walked, connect, intervals) = std::thread::scope(|scope| {
+        let (walked, connect, intervals, taken_over) = std::thread::scope(|scope| {
             let (run, waiting) = (&self, std::thread::current());
             let threads: Vec<_> = (0..self.plan.threads.max(1))
                 .map(|worker| {
@@ -230,9 +230,12 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
             run.connected.wait();
             let connect = run.clock.now().saturating_sub(began);
             let mut slices = Slices::begin(course, run.plan.writes);
+            let mut stalls = Stalls::new(run.wires.len(), run.plan.stall, Instant::now());
+            let mut taken_over = 0;
             while !threads.iter().all(|thread| thread.is_finished()) {
-                std::thread::park_timeout(slices.wait());
+                std::thread::park_timeout(slices.wait().min(stalls.wait()));
                 slices.look(&run.moved);
+                taken_over += run.cut_stalled(&mut stalls);
             }
             let intervals = slices.finish(&run.moved);
             // A worker's panic is a defect; its blocks are not done, and the outcome says so.
@@ -240,13 +243,14 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or_default())
                 .collect();
-            (walked, connect, intervals)
+            (walked, connect, intervals, taken_over)
         });
         // The rate of the clock now covers the transfer itself.
         let mut timebase = *course.timebase;
         timebase.recalibrate();
         let mut outcome = self.outcome(walked, &timebase);
         (outcome.connect, outcome.intervals) = (in_time(&timebase, connect), intervals);
+        outcome.taken_over = taken_over;
         outcome
     }
 
@@ -280,7 +284,6 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
             blocks,
             elapsed: between(span.first, span.last).unwrap_or_default(),
             first_block: between(span.first, span.first_done),
-            taken_over: self.taken_over.into_inner(),
             answers: self.timed.then(answers),
             disturbance: together(disturbances.into_iter()),
             workers,
@@ -289,19 +292,24 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
         }
     }
 
-    /// Look for connections that have stalled. With `idle` hands to take their blocks, they are cut.
-    pub fn look_for_stalls(&self, idle: bool) {
-        // Somebody else is looking.
-        let Some(mut stalls) = self.stalls.try_lock() else {
-            return;
-        };
+    /// Cut connections that have stalled, where a worker is there to take their blocks; how many blocks these are.
+    fn cut_stalled(&self, stalls: &mut Stalls) -> u64 {
         let seen = |worker: usize| (self.wires[worker].moved_bytes(), self.schedule.held(worker) > 0);
+        let mut blocks = 0;
         for worker in stalls.look(Instant::now(), seen) {
-            let blocks = self.schedule.held(worker);
-            if idle && blocks > 0 && self.wires[worker].cut() {
-                self.taken_over.fetch_add(blocks as u64, Ordering::Relaxed);
+            let held = self.schedule.held(worker);
+            if self.idle.load(Ordering::Relaxed) > 0 && held > 0 && self.wires[worker].cut() {
+                blocks += held as u64;
             }
         }
+        blocks
+    }
+
+    /// A worker without anything outstanding waits for blocks.
+    pub fn rest(&self) {
+        self.idle.fetch_add(1, Ordering::Relaxed);
+        self.schedule.wait();
+        self.idle.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Looks at all connections are this part of the longest silence apart, at least.
 const LOOKS: u32 = 8;
+/// Whoever looks sleeps at least so long in between.
+const WAIT_MIN: Duration = Duration::from_millis(1);
 /// Of the time since something last moved, at most this part of the longest silence counts.
 const COUNTED: u32 = 4;
 
@@ -39,6 +41,11 @@ impl Stalls {
             moved: now,
             seen: seen.collect(),
         }
+    }
+
+    /// How long nobody need look.
+    pub fn wait(&self) -> Duration {
+        (self.longest / LOOKS).max(WAIT_MIN)
     }
 
     /// Look at every connection, unless that was done just now: what `seen` says it has moved in all, and whether it has

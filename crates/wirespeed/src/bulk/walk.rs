@@ -182,10 +182,8 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
                 Work::Over => return Ok(false),
             }
         }
-        let idle = self.posted.is_empty();
-        self.run.look_for_stalls(idle);
-        match idle {
-            true => self.run.schedule.wait(),
+        match self.posted.is_empty() {
+            true => self.run.rest(),
             false => self.complete()?,
         }
         Ok(true)
