@@ -64,7 +64,7 @@ fn files(folder: &Path) -> BTreeSet<PathBuf> {
 }
 
 /// A folder with stand-ins for all programs, each of which leaves a file when it is started.
-fn stand_ins(home: &Path) -> PathBuf {
+fn stand_ins(home: &Path) {
     let folder = home.join("bin");
     std::fs::create_dir(&folder).unwrap();
     for name in PROGRAMS {
@@ -73,7 +73,6 @@ fn stand_ins(home: &Path) -> PathBuf {
         std::fs::write(&path, script).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
-    folder
 }
 
 fn wirespeed(home: &Path) -> Command {

@@ -85,7 +85,7 @@ impl Stage {
         self.lab.is_some()
     }
 
-    /// What `line` gives on this machine.
+    /// What `line` gives on the lab's first machine, or on this one where there is no lab.
     pub fn output(&self, line: &str) -> Output {
         self.shell(line).output().unwrap()
     }

@@ -101,7 +101,7 @@ impl Known {
         }
     }
 
-    /// What a whole run gave, to be compared with those of its block.
+    /// What a run gave, as far as it came, to be compared with those of its block.
     pub fn compare(&mut self, visit: Visit, figures: All) {
         for (cell, [without, with]) in self.block.add(visit, figures) {
             let [all_without, all_with] = self.alike.entry(cell).or_default();
