@@ -8,7 +8,7 @@ use crate::wording::load_text;
 use std::fmt::Display;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::ByteioSection;
-use wirespeed_schema::case::{Case, Stop};
+use wirespeed_schema::case::Stop;
 use wirespeed_schema::mesh::MeshSection;
 use wirespeed_schema::parameter::{Parameter, Section};
 use wirespeed_schema::plan;
@@ -49,6 +49,7 @@ const RUN: &[&str] = &[
     "peers",
     "cpus",
     "loads",
+    "under",
     "stop_iterations",
     "stop_duration_ns",
     "warmup_iterations",
@@ -144,7 +145,7 @@ fn unplanned(run: &Run, line: &PerftestLine) -> Vec<String> {
 fn record(run: &Run, at: (usize, &str), result: &CaseResult, repetition: Option<&Repetition>) -> Vec<String> {
     let metrics = repetition.map_or(&result.metrics, |repetition| &repetition.metrics);
     let mut record = identity(run, at, result, repetition);
-    record.extend(case_fields(&result.case));
+    record.extend(case_fields(result));
     let shown: Vec<&Repetition> =
         repetition.map_or_else(|| result.repetitions.iter().collect(), |one| vec![one]);
     record.push(idle_of(&shown));
@@ -198,7 +199,8 @@ fn identity(
     ]
 }
 
-fn case_fields(case: &Case) -> Vec<String> {
+fn case_fields(result: &CaseResult) -> Vec<String> {
+    let case = &result.case;
     let options: Vec<String> = case
         .options
         .iter()
@@ -229,6 +231,7 @@ fn case_fields(case: &Case) -> Vec<String> {
         of_ranks(&|rank| or_empty(case.ranks[rank].peer)),
         of_ranks(&|rank| or_empty(case.ranks[rank].cpu)),
         of_ranks(&|rank| load_text(&case.ranks[rank].load)),
+        result.under.clone().unwrap_or_default(),
         or_empty(iterations),
         or_empty(duration_ns),
         case.warmup_iterations.to_string(),

@@ -38,6 +38,17 @@ fn every_csv_row_has_every_column_and_lines_end_as_the_standard_says() {
 }
 
 #[test]
+fn a_csv_row_tells_the_load_that_the_case_was_measured_under() {
+    let mut cases = vec![failed_case(case("tcp", am_lat(8), 1), "no", None); 2];
+    cases[1].under = Some("none".to_owned());
+    let text = csv(&run(cases), CsvRows::Cases).unwrap();
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let at = reader.headers().unwrap().iter().position(|name| name == "under");
+    let under = reader.records().map(|row| row.unwrap()[at.unwrap()].to_owned());
+    assert_eq!(under.collect::<Vec<_>>(), ["", "none"]);
+}
+
+#[test]
 fn the_histogram_log_reads_back_with_the_same_figures() {
     use base64::Engine as _;
     use hdrhistogram::serialization::Deserializer;
