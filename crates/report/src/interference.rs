@@ -265,16 +265,24 @@ pub fn undisturbed(run: &Run) -> Cow<'_, [CaseResult]> {
 }
 
 /// Of `cases`, each measured with and without load where they were `compared`, those without; the load `none` is no load, and
-/// left out all the same.
+/// left out all the same. In a document that does not tell what each was measured under, it is the same case once more.
 pub fn without_load(cases: &[CaseResult], compared: bool) -> Cow<'_, [CaseResult]> {
     if !compared {
         return Cow::Borrowed(cases);
     }
-    let is_idle = |result: &&CaseResult| {
-        let ranks = &result.case.ranks;
-        result.under.is_none() && ranks.iter().all(|rank| rank.load.is_idle())
-    };
-    Cow::Owned(cases.iter().filter(is_idle).cloned().collect())
+    let tells = cases.iter().any(|result| result.under.is_some());
+    let mut idle: Vec<CaseResult> = Vec::new();
+    for result in cases {
+        let is_idle = result.case.ranks.iter().all(|rank| rank.load.is_idle());
+        let is_control = match tells {
+            true => result.under.is_some(),
+            false => idle.iter().any(|known| known.case == result.case),
+        };
+        if is_idle && !is_control {
+            idle.push(result.clone());
+        }
+    }
+    Cow::Owned(idle)
 }
 
 /// A result under load: what disturbed it is what the load was for, and no remark; that an invariant is broken still is one.

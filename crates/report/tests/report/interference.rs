@@ -183,7 +183,11 @@ fn a_case_without_load_stands_once_though_the_control_is_one_too() {
     assert_eq!(undisturbed(&document).len(), 1);
     let text = screen(&document, &Style::PLAIN);
     assert!(!text.contains("of 2 cases: best"), "{text}");
-    document.cases[1].under = None;
+    document.cases.insert(1, arm(1.0, 2, 0));
+    assert_eq!(undisturbed(&document).len(), 2, "asked for twice");
+    document.cases[2].under = None;
+    assert_eq!(undisturbed(&document).len(), 1, "before `under` was told");
+    document.cases[2].case.test = am_lat(64);
     assert_eq!(undisturbed(&document).len(), 2);
 }
 
