@@ -110,9 +110,67 @@ fn a_dry_run_has_no_effect() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{line}: {said}");
         assert_eq!(output.stdout.is_empty(), line == REFUSED, "{line}");
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(!told.contains("total=0"), "{line}: {told}");
         assert_eq!(files(home), before, "{line}");
         assert!(listener.accept().is_err(), "{line}: somebody came");
     }
+}
+
+#[test]
+fn what_the_far_end_alone_knows_is_not_told_as_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    stand_ins(home);
+    let dry = |json: &[&str]| {
+        let words = ["byteio", "peers", "f", "--run", "ssh", "--dry-run"];
+        let output = wirespeed(home).args(words).args(json).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let told = dry(&[]);
+    assert!(told.contains("total=?") && !told.contains("iters=1"), "{told}");
+    let told: serde_json::Value = serde_json::from_str(&dry(&["--json"])).unwrap();
+    for case in told["cases"].as_array().unwrap() {
+        let case = &case["case"];
+        assert!(case["total_bytes"].is_null() && case["stop"].is_null(), "{case}");
+    }
+}
+
+/// What needs no connection is refused as in earnest.
+#[test]
+fn a_session_that_could_not_be_asked_for_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    stand_ins(home);
+    std::fs::write(home.join("site"), r#"{"here": {"prod": "there:1"}}"#).unwrap();
+    let refused = |identity: &str, place: &str| {
+        let words = ["session", "--benchmarkPath=computation_to_client", "--dry-run"];
+        let mut command = wirespeed(home);
+        let output = command
+            .args(words)
+            .args(place.split(' '))
+            .env("WIRESPEED_IDENTITY", identity);
+        let output = output.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(
+            told.contains("in a session at there:1"),
+            place.ends_with(" site") && said.is_empty()
+        );
+        (!output.status.success()).then_some(said)
+    };
+    let good = format!("WS1:{}", "A".repeat(86));
+    assert_eq!(refused(&good, "--dc here --site site"), None);
+    let said = refused(&good, "--dc nowhere --site site").unwrap();
+    assert!(said.contains("no data centre \"nowhere\""), "{said}");
+    for place in [
+        "--host localhost",
+        "--dc here --site site",
+        "--dc here --site http://192.0.2.1",
+    ] {
+        assert!(refused("", place).is_some(), "{place}");
+    }
+    assert_eq!(refused("", "--local-only"), None);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! address: the coordinator there still has to prove that it has the key.
 
 use crate::http::ask_plain;
+use crate::places::Words;
 use crate::usage;
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -18,21 +19,22 @@ const BYTES_MAX: u64 = 1 << 20;
 /// The original's variable with the data centre that is meant where none is named.
 pub const DATA_CENTRE_VARIABLE: &str = "STUDIO";
 
-/// The `HOST:PORT` of the coordinator of `dc` and `env`. `site` is what was typed. What was not is asked of the variables; and
-/// of a file that knows one data centre, that one is meant.
-pub(crate) fn look_up(site: Option<&str>, dc: Option<&str>, env: &str) -> Result<String, Failure> {
+/// The `HOST:PORT` of the coordinator of `env` and the data centre that was typed. What was not is asked of the variables; and
+/// of a file that knows one data centre, that one is meant. `None` where only a service knows, and it is not to be asked.
+pub(crate) fn look_up(words: &Words, env: &str) -> Result<Option<String>, Failure> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    look_up_with(variable, site, dc, env)
+    look_up_with(variable, words, env)
 }
 
 fn look_up_with(
     variable: impl Fn(&str) -> Option<String>,
-    site: Option<&str>,
-    dc: Option<&str>,
+    words: &Words,
     env: &str,
-) -> Result<String, Failure> {
-    let typed = site.map(str::to_owned);
-    let Some(site) = typed
+) -> Result<Option<String>, Failure> {
+    let dc = words.dc.clone();
+    let Some(site) = words
+        .site
+        .clone()
         .or_else(|| variable(SITE_VARIABLE))
         .or_else(|| variable(SERVICE_VARIABLE))
     else {
@@ -47,19 +49,18 @@ fn look_up_with(
             ),
         ));
     };
-    let dc = dc.map(str::to_owned);
     let dc = dc.or_else(|| variable(DATA_CENTRE_VARIABLE).map(|studio| studio.to_lowercase()));
     match (site.contains("://"), dc) {
-        (true, Some(dc)) => ask(&site, &dc, env),
+        (true, Some(dc)) => ask(&site, &dc, env, words.dry),
         (true, None) => Err(usage(
             format!("{site} is asked for a data centre, and none is named"),
             format!("name it with --dc or {DATA_CENTRE_VARIABLE}"),
         )),
-        (false, dc) => read(&site, dc.as_deref(), env),
+        (false, dc) => read(&site, dc.as_deref(), env).map(Some),
     }
 }
 
-fn ask(service: &str, dc: &str, env: &str) -> Result<String, Failure> {
+fn ask(service: &str, dc: &str, env: &str, dry: bool) -> Result<Option<String>, Failure> {
     let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if dc.is_empty() || !dc.chars().all(good) {
         return Err(usage(
@@ -73,6 +74,9 @@ fn ask(service: &str, dc: &str, env: &str) -> Result<String, Failure> {
             "it only names an address; the coordinator proves itself by its key",
         ));
     };
+    if dry {
+        return Ok(None);
+    }
     let (host, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     let prefix = prefix.trim_end_matches('/');
     let slash = if prefix.is_empty() { "" } else { "/" };
@@ -93,7 +97,7 @@ fn ask(service: &str, dc: &str, env: &str) -> Result<String, Failure> {
     }
     let text = String::from_utf8_lossy(&body).into_owned();
     let text = serde_json::from_slice::<String>(text.as_bytes()).unwrap_or(text);
-    address_in(text.trim()).ok_or_else(|| {
+    let named = address_in(text.trim()).ok_or_else(|| {
         crate::failed(
             format!(
                 "{service} answers with no address: {:?}",
@@ -101,7 +105,8 @@ fn ask(service: &str, dc: &str, env: &str) -> Result<String, Failure> {
             ),
             "use --host and --port",
         )
-    })
+    });
+    named.map(Some)
 }
 
 /// `HOST[:PORT]` of a URL, or of an address alone.
@@ -164,6 +169,14 @@ mod tests {
     use std::io::Write as _;
     use std::net::TcpListener;
 
+    fn words(site: Option<&str>, dc: Option<&str>) -> Words {
+        Words {
+            site: site.map(str::to_owned),
+            dc: dc.map(str::to_owned),
+            ..Words::default()
+        }
+    }
+
     /// A service that answers each request in turn; what it was asked.
     fn service(answers: &'static [&'static str]) -> (String, std::thread::JoinHandle<Vec<String>>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -195,18 +208,19 @@ mod tests {
             "garbage\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\nhttp://there:808",
         ]);
-        assert_eq!(look_up(Some(&base), Some("gld"), "prod").unwrap(), "there:8087");
+        let look_up = |site: &str, dc, env| look_up(&words(Some(site), Some(dc)), env).map(Option::unwrap);
+        assert_eq!(look_up(&base, "gld", "prod").unwrap(), "there:8087");
         assert_eq!(
-            look_up(Some(&format!("{base}/a/")), Some("gld"), "stb").unwrap(),
+            look_up(&format!("{base}/a/"), "gld", "stb").unwrap(),
             "there.x:88"
         );
-        let missing = look_up(Some(&base), Some("gld"), "usn").unwrap_err().message;
+        let missing = look_up(&base, "gld", "usn").unwrap_err().message;
         assert!(
             missing.contains("\"usn\"") && missing.contains("404"),
             "{missing}"
         );
         for _ in 0..3 {
-            assert!(look_up(Some(&base), Some("gld"), "prod").is_err());
+            assert!(look_up(&base, "gld", "prod").is_err());
         }
         let asked = serving.join().unwrap();
         assert_eq!(
@@ -214,14 +228,9 @@ mod tests {
             "GET /serve/jose/arras/endpoints/gld/prod/coordinator/url HTTP/1.0"
         );
         assert!(asked[1].starts_with("GET /a/serve/jose/"), "{asked:?}");
-        assert!(
-            look_up(Some(&base), Some("gld"), "prod")
-                .unwrap_err()
-                .message
-                .contains(&base)
-        );
-        assert!(look_up(Some("https://x"), Some("gld"), "prod").is_err());
-        assert!(look_up(Some(&base), Some("a/../b"), "prod").is_err());
+        assert!(look_up(&base, "gld", "prod").unwrap_err().message.contains(&base));
+        assert!(look_up("https://x", "gld", "prod").is_err());
+        assert!(look_up(&base, "a/../b", "prod").is_err());
     }
 
     #[test]
@@ -237,8 +246,8 @@ mod tests {
         let none = file("none", "{}");
         let at = |site: Option<&String>, dc: Option<&str>, studio: Option<&str>| {
             let variable = |name: &str| studio.filter(|_| name == DATA_CENTRE_VARIABLE).map(str::to_owned);
-            let found = look_up_with(variable, site.map(String::as_str), dc, "stb");
-            found.map_err(|failure| failure.message)
+            let found = look_up_with(variable, &words(site.map(String::as_str), dc), "stb");
+            found.map(Option::unwrap).map_err(|failure| failure.message)
         };
         assert_eq!(at(Some(&one), None, None), Ok("here:2".into()));
         assert_eq!(at(Some(&two), None, Some("LAS")), Ok("here:2".into()));

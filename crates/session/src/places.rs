@@ -25,12 +25,23 @@ pub struct Words {
     pub local_only: bool,
     /// The site's file, or the URL of its service.
     pub site: Option<String>,
-    /// No site is asked, and none resolves to anything.
+    /// No service is asked.
     pub dry: bool,
 }
 
-/// The coordinator that is meant; `None` for a session embedded on this machine.
-pub fn resolve(words: &Words) -> Result<Option<Address>, Failure> {
+/// Where a session is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Meant {
+    /// Embedded on this machine.
+    Here,
+    /// At this coordinator.
+    At(Address),
+    /// At the coordinator that a service names, which was not asked.
+    Unasked,
+}
+
+/// What the words mean.
+pub fn resolve(words: &Words) -> Result<Meant, Failure> {
     let env = words.env.as_deref();
     if let Some(strange) = env.filter(|env| !ENVIRONMENTS.contains(env)) {
         return Err(usage(
@@ -46,20 +57,18 @@ pub fn resolve(words: &Words) -> Result<Option<Address>, Failure> {
                 "leave --host out, or --local-only, --env local and --dc=local",
             ));
         }
-        return parse(host, words.port).map(Some);
+        return parse(host, words.port).map(Meant::At);
     }
     if words.port.is_some() {
         return Err(usage("--port without --host", "add --host localhost"));
     }
-    if is_local {
-        return Ok(None);
+    if is_local || words.dc.is_none() && env.is_none() && words.site.is_none() {
+        return Ok(Meant::Here);
     }
-    if words.dry || words.dc.is_none() && env.is_none() && words.site.is_none() {
-        return Ok(None);
+    match look_up(words, env.unwrap_or(ENVIRONMENTS[0]))? {
+        Some(found) => parse(&found, None).map(Meant::At),
+        None => Ok(Meant::Unasked),
     }
-    let (site, dc) = (words.site.as_deref(), words.dc.as_deref());
-    let found = look_up(site, dc, env.unwrap_or(ENVIRONMENTS[0]))?;
-    parse(&found, None).map(Some)
 }
 
 fn parse(host: &str, port: Option<u16>) -> Result<Address, Failure> {
@@ -76,8 +85,11 @@ mod tests {
     fn words(change: impl FnOnce(&mut Words)) -> Result<Option<String>, String> {
         let mut words = Words::default();
         change(&mut words);
-        let resolved = resolve(&words).map_err(|failure| failure.message)?;
-        Ok(resolved.map(|address| address.to_string()))
+        match resolve(&words).map_err(|failure| failure.message)? {
+            Meant::Here => Ok(None),
+            Meant::At(address) => Ok(Some(address.to_string())),
+            Meant::Unasked => Ok(Some("unasked".to_owned())),
+        }
     }
 
     #[test]
@@ -114,6 +126,19 @@ mod tests {
         assert_eq!(at("gld", Some("stb")), Ok(Some("here:8087".into())));
         assert!(at("gld", Some("usn")).unwrap_err().contains("usn"));
         assert!(at("xyz", None).unwrap_err().contains("xyz"));
+        let dry = |dc: &str, site: String| {
+            words(|w| {
+                w.dry = true;
+                w.dc = Some(dc.into());
+                w.site = Some(site);
+            })
+        };
+        let file = || site.display().to_string();
+        assert_eq!(dry("gld", file()), Ok(Some("there:1".into())), "a file is read");
+        assert!(dry("xyz", file()).unwrap_err().contains("xyz"));
+        assert_eq!(dry("gld", "http://192.0.2.1".into()), Ok(Some("unasked".into())));
+        assert!(dry("g/d", "http://192.0.2.1".into()).is_err());
+        assert!(dry("gld", "https://192.0.2.1".into()).is_err());
         // A site that is named is meant, also where nothing else is.
         let at_site = |env: Option<&str>| {
             words(|w| {

@@ -23,8 +23,8 @@ pub fn show(plan: &Plan, cases: Vec<Prepared>, json: bool) -> Result<Ended, Fail
     }
 }
 
-/// [`show`] of an open loop, most of whose cases follow from what is measured: `about` says what they are.
-pub fn show_offered(plan: &Plan, cases: Vec<Prepared>, json: bool, about: &str) -> Result<Ended, Failure> {
+/// [`show`], where `about` says more of the cases: where they are, or which ones follow from what is measured.
+pub fn show_about(plan: &Plan, cases: Vec<Prepared>, json: bool, about: &str) -> Result<Ended, Failure> {
     match json {
         true => show(plan, cases, json),
         false => tell(format!("{}: {about}", sum(plan, &cases)), vec![lines(&cases)]),
@@ -44,10 +44,18 @@ pub fn show_as_json(
     beside: Option<(&str, serde_json::Value)>,
 ) -> Result<Ended, Failure> {
     let case = |prepared: &Prepared| {
-        serde_json::json!({
-            "case": prepared.planned.case,
+        let case = &prepared.planned.case;
+        let mut value = serde_json::json!({
+            "case": case,
             "skipped": prepared.skip.as_ref().map(|(reason, _)| reason),
-        })
+        });
+        if is_unasked(&case.test) {
+            value["case"]["total_bytes"] = serde_json::Value::Null;
+            if let Stop::Iterations { .. } = case.stop {
+                value["case"]["stop"] = serde_json::Value::Null;
+            }
+        }
+        value
     };
     let mut document = serde_json::json!({
         "plan": plan,
@@ -101,6 +109,7 @@ fn test(prepared: &Prepared) -> String {
     let mut words = vec![case.transport.clone(), case.test.name().to_owned()];
     words.extend(test_words(&case.test));
     words.push(match case.stop {
+        Stop::Iterations { .. } if is_unasked(&case.test) => "iters=?".to_owned(),
         Stop::Iterations { count } => format!("iters={count}"),
         Stop::Duration { duration_ns } => format!("duration={}", time(duration_ns)),
     });
@@ -133,6 +142,11 @@ fn ranks(case: &Case) -> String {
     words.join(" ")
 }
 
+/// Whether the far end alone knows how much there is to move, and how often: a dry run does not ask it.
+fn is_unasked(test: &Test) -> bool {
+    test.bulk().is_some_and(|bulk| bulk.total_bytes == 0)
+}
+
 /// The parameters that the test takes.
 fn test_words(test: &Test) -> impl Iterator<Item = String> + '_ {
     let taken = |key: &str| test.kind().is_none() || takes(test.name(), key);
@@ -142,6 +156,7 @@ fn test_words(test: &Test) -> impl Iterator<Item = String> + '_ {
         .filter(move |(parameter, _)| taken(parameter.key));
     values.map(|(parameter, value)| match parameter.key {
         "size" => format!("size={}", format_asked_size(test.size_bytes()).replace(' ', "")),
+        "total" if is_unasked(test) => "total=?".to_owned(),
         key => format!("{key}={value}"),
     })
 }

@@ -31,7 +31,7 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
     let at = |rate: f64| prepared((registry, &machine), &plan, (PACE, rate));
     if arguments.experiment.dry_run {
         let cases: Result<_, Failure> = asked.known().into_iter().map(at).collect();
-        return dry_run::show_offered(&plan, how.listed(cases?)?, arguments.output.json, &asked.about());
+        return dry_run::show_about(&plan, how.listed(cases?)?, arguments.output.json, &asked.about());
     }
     let seed = how.seed;
     let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.far)?));

@@ -23,7 +23,7 @@ use wirespeed_session::launched::Engine;
 use wirespeed_session::live::Ask;
 use wirespeed_session::memory::request_bytes;
 use wirespeed_session::path::{self, Path, Route, Streaming};
-use wirespeed_session::places::{self, Words};
+use wirespeed_session::places::{self, Meant, Words};
 use wirespeed_session::say::{LogFlood, LogTo, Work};
 
 const MIB: u64 = 1 << 20;
@@ -78,7 +78,7 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
     ask_for_buffers(arguments, &streams, &mut definition);
     check_interference(arguments, path, &streams)?;
     let engine = engine(arguments)?;
-    let coordinator = places::resolve(&Words {
+    let meant = places::resolve(&Words {
         dc: arguments.dc.clone(),
         env: arguments.env.clone(),
         host: arguments.host.clone(),
@@ -87,9 +87,11 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         site: arguments.site.clone(),
         dry: arguments.experiment.dry_run,
     })?;
-    let coordinator = match coordinator.filter(|_| !arguments.experiment.dry_run) {
-        Some(address) => Some((address, Identity::find(arguments.identity.as_deref(), None)?)),
-        None => None,
+    let identity = || Identity::find(arguments.identity.as_deref(), None);
+    let coordinator = match meant {
+        Meant::Here => None,
+        Meant::At(address) => Some((address, identity()?)),
+        Meant::Unasked => identity().map(|_| None)?,
     };
     Ok(Request {
         ask: Ask {

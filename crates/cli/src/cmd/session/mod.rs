@@ -56,7 +56,7 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
     };
     let here = foreseen(GroupKind::Processes)?;
     if arguments.experiment.dry_run {
-        return dry_run::show(&plan, how.listed(here)?, arguments.output.json);
+        return foretell(&request, &plan, how.listed(here)?, arguments.output.json);
     }
     // For what runs nowhere no session is started.
     let failed = |cases: &[Prepared]| cases.iter().find_map(|case| case.failure.clone());
@@ -99,6 +99,14 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
         output::print(&session::classic(&run))?;
     }
     Ok(ended_with(&run, failure, arguments.output.strict))
+}
+
+/// What would be measured, and where, as far as that is known.
+fn foretell(request: &Request, plan: &Plan, cases: Vec<Prepared>, json: bool) -> Result<Ended, Failure> {
+    match &request.coordinator {
+        Some((address, _)) => dry_run::show_about(plan, cases, json, &format!("in a session at {address}")),
+        None => dry_run::show(plan, cases, json),
+    }
 }
 
 /// What was asked for: streams as often as asked, or one of them at offered rates; the section of rates goes into the
