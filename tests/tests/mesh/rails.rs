@@ -1,6 +1,7 @@
 //! Hosts with two networks, measured apart: what is slow on one of them is named there, and there alone.
 
 use super::{HEALTHY, SLOW, assert_nothing_left, section, start_on};
+use wirespeed_report::mesh::outcome::cannot_tell;
 use wirespeed_schema::mesh::MeshCulprit;
 use wirespeed_tests::bridge::Bridge;
 use wirespeed_tests::deadline::PATIENCE;
@@ -64,7 +65,10 @@ fn a_host_that_is_slow_on_one_rail_is_named_there_alone() {
         "{rows}"
     );
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains("on this rail only"));
+    // Whether the other rail was quiet enough for that is the machine's.
+    let other = &mesh.probes[0];
+    let is_known = !cannot_tell(&mesh, other) && !other.not_judged_hosts.contains(&2);
+    assert_eq!(page.contains("on this rail only"), is_known, "{ended}");
 
     // Compared with itself, each rail meets itself.
     let mut compare = bridge.at_desk(env!("CARGO_BIN_EXE_wirespeed-under-test"));
