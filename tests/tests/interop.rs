@@ -42,7 +42,9 @@ fn java(home: &Home, folder: &Path, words: &[&str]) -> Running {
         folder.join("classes").display(),
         folder.join("lib").display()
     );
-    command.args(["-Xmx512m", "-cp", &class_path]).args(words);
+    // Java heeds no TMPDIR.
+    let aside = format!("-Djava.io.tmpdir={}", home.path("tmp").display());
+    command.args(["-Xmx512m", &aside, "-cp", &class_path]).args(words);
     home.adopt(&mut command);
     Running::start(command)
 }
