@@ -90,8 +90,8 @@ fn value_of(text: &str) -> usize {
 /// Whether `run` has the option: else it is that of another program.
 fn cases_have(name: &str) -> bool {
     static RUN: OnceLock<Command> = OnceLock::new();
-    let argv = ANY_CASE.split(' ').map(OsString::from).collect::<Vec<_>>();
-    let run = RUN.get_or_init(|| verb_of(&argv));
+    let run = || verb_of(&ANY_CASE.split(' ').map(OsString::from).collect::<Vec<_>>());
+    let run = RUN.get_or_init(run);
     run.get_arguments().any(|arg| arg.get_long() == Some(name))
 }
 

@@ -4,19 +4,16 @@
 
 use core::ffi::c_int;
 use core::ptr::null_mut;
-use core::time::Duration;
 use std::fs::File;
 use std::io::Write as _;
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, RawFd};
+use std::os::fd::{FromRawFd as _, RawFd};
 use std::os::unix::fs::FileTypeExt as _;
 
 /// PMI 1, which Hydra speaks with MPICH and with Intel MPI, also where it starts its daemons by Slurm.
 const LEAVING: &[u8] = b"cmd=finalize\n";
 /// How long the daemon may take to hear of it.
 const HEARD_MS: i32 = 2000;
-/// By then a thread that is to be held is.
-const HELD_TIME: Duration = Duration::from_millis(100);
 /// Hydra alone sets it: the rank's number on its node.
 const OF_HYDRA: &str = "MPI_LOCALRANKID";
 
@@ -29,7 +26,7 @@ extern "C" fn stay(_: c_int) {
 }
 
 /// Hold `thread`, which is within the library, wherever it is: waiting for another answer of the daemon, it would take the next
-/// one for that, and abort the job.
+/// one for that, and abort the job. From the call on: a read of its own would return through the handler.
 fn hold(thread: libc::pthread_t) {
     // SAFETY: plain data, all-zero is valid: no flags, no signals that are blocked meanwhile.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -61,14 +58,12 @@ pub fn leave(within: Option<libc::pthread_t>) {
     }
     if let Some(thread) = within {
         hold(thread);
-        // It may be reading at this moment: until it is held.
-        std::thread::sleep(HELD_TIME);
     }
     if daemon.write_all(LEAVING).is_err() {
         return;
     }
     let mut heard = libc::pollfd {
-        fd: daemon.as_raw_fd(),
+        fd,
         events: libc::POLLIN,
         revents: 0,
     };

@@ -200,11 +200,11 @@ fn failed_beside_figures(probed: &[Probed]) -> (u64, Vec<String>) {
 
 /// How many measurements there were not of pairs that had answered, since they or their hosts had fallen silent.
 fn left_out(probed: &[Probed]) -> Option<String> {
-    let (mut count, mut names) = (0, Vec::new());
+    let (mut count, mut names, mut known) = (0, Vec::new(), BTreeSet::new());
     for one in probed {
         for pair in one.probe.pairs.iter().filter(|pair| pair.left_out_count > 0) {
             let name = one.pair_name(pair.from, pair.to);
-            if !names.contains(&name) {
+            if known.insert(name.clone()) {
                 names.push(name);
             }
             count += pair.left_out_count;

@@ -89,10 +89,10 @@ impl<O: Operation> Train<O> {
     fn settle_apart<P: OneSidedPort>(
         &mut self,
         link: &mut Attached<P>,
-        posted_most: (u64, u64),
+        counts: (u64, u64),
         clock: Clock,
     ) -> Result<(), LinkError> {
-        self.settle(link, posted_most, clock)
+        self.settle(link, counts, clock)
     }
 
     #[cold]

@@ -91,7 +91,10 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
     let coordinator = match meant {
         Meant::Here => None,
         Meant::At(address) => Some((address, identity()?)),
-        Meant::Unasked => identity().map(|_| None)?,
+        Meant::Unasked => {
+            identity()?;
+            None
+        }
     };
     Ok(Request {
         ask: Ask {
