@@ -10,6 +10,8 @@ const UNDER_WAY_MAX: u64 = 1 << 16;
 /// A ring of operations under way. Numbers are places in turn; an operation that finishes at once, with none before it
 /// under way, takes no place at all.
 pub struct Order {
+    /// Of each place, whether its operation is finished and not counted yet; so of none that is free. What finishes at once
+    /// writes nothing here.
     finished: Box<[Cell<bool>]>,
     /// Oldest operation under way, and the next one to be posted.
     first: Cell<u64>,
@@ -47,7 +49,6 @@ impl Order {
         if number - self.first.get() == self.finished.len() as u64 {
             return None;
         }
-        self.finished[self.place(number)].set(false);
         Some(number)
     }
 
@@ -69,10 +70,10 @@ impl Order {
         }
     }
 
-    /// An operation under way is finished.
+    /// The operation under way at `place` is finished.
     #[inline(always)]
-    pub fn finish(&self, number: u64) {
-        self.finished[self.place(number)].set(true);
+    pub fn finish(&self, place: usize) {
+        self.finished[place].set(true);
         self.advance();
     }
 
@@ -80,7 +81,7 @@ impl Order {
     fn advance(&self) {
         let (mut first, next) = (self.first.get(), self.next.get());
         let before = first;
-        while first < next && self.finished[self.place(first)].get() {
+        while first < next && self.finished[self.place(first)].replace(false) {
             first += 1;
         }
         self.first.set(first);
@@ -103,5 +104,45 @@ impl Order {
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.first.get() == self.next.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Places are used again and again: what finished there before, early or at once, counts for nobody after it.
+    #[test]
+    fn a_place_that_is_used_again_is_not_finished() {
+        let order = Order::new(4);
+        for round in 0..7 {
+            let begun: Vec<u64> = (0..4).map(|_| begin(&order)).collect();
+            assert_eq!(order.next(), None, "round {round}");
+            for &number in begun.iter().rev() {
+                assert_eq!(order.completed(), round * 6);
+                order.finish(order.place(number));
+            }
+            assert_eq!((order.completed(), order.is_empty()), (round * 6 + 4, true));
+            // At once behind one under way, and with none.
+            let first = begin(&order);
+            order.at_once(order.next().unwrap());
+            assert_eq!(order.completed(), round * 6 + 4);
+            order.finish(order.place(first));
+            assert_eq!(
+                (order.completed(), order.posted()),
+                (round * 6 + 6, round * 6 + 6)
+            );
+        }
+        // Within the call that posts it.
+        let number = order.next().unwrap();
+        order.finish(order.place(number));
+        order.begin(number);
+        assert_eq!((order.completed(), order.is_empty()), (43, true));
+    }
+
+    fn begin(order: &Order) -> u64 {
+        let number = order.next().unwrap();
+        order.begin(number);
+        number
     }
 }

@@ -19,12 +19,26 @@ const COPIES_BYTES_MAX: usize = 64 << 20;
 /// What belongs to one operation.
 struct Place {
     list: *const Sends,
-    number: u64,
-    /// Parts that are not complete: the operation is once all of them are.
+    /// Which of the list's places it is.
+    index: usize,
+    /// Parts that are not complete: the operation is once all of them are. One between two operations, so that what completes
+    /// at once writes nothing here.
     parts: u32,
     /// What UCX is told with the operation: all that stays the same is written once.
     parameters: sys::ucp_request_param_t,
     pieces: [sys::ucp_dt_iov_t; IOV_MAX],
+}
+
+impl Place {
+    /// A part is complete; whether all are.
+    #[inline(always)]
+    fn part_ended(&mut self) -> bool {
+        let is_last = self.parts == 1;
+        if !is_last {
+            self.parts -= 1;
+        }
+        is_last
+    }
 }
 
 /// Operations under way.
@@ -54,16 +68,14 @@ pub struct Room<'a> {
 /// UCX calls it with the place of the operation, in the port's thread.
 unsafe extern "C" fn finished(request: *mut c_void, status: sys::ucs_status_t, place: *mut c_void) {
     // SAFETY: the place lives in a live list, and nobody else holds it: this is the port's thread, within a call of UCX.
-    let (list, number, parts) = unsafe {
-        let place = place.cast::<Place>();
-        (*place).parts -= 1;
-        (&*(*place).list, (*place).number, (*place).parts)
-    };
+    let place = unsafe { &mut *place.cast::<Place>() };
+    // SAFETY: the list outlives its operations.
+    let list = unsafe { &*place.list };
     if status < 0 {
         list.trouble.cold_note(status);
     }
-    if parts == 0 {
-        list.order.finish(number);
+    if place.part_ended() {
+        list.order.finish(place.index);
     }
     // SAFETY: UCX's request, given back once.
     unsafe { list.loaded.ucx.ucp_request_free(request) };
@@ -133,11 +145,11 @@ impl Sends {
             buffer: std::ptr::null_mut(),
             length: 0,
         };
-        let place = || {
+        let place = |index| {
             UnsafeCell::new(Place {
                 list: std::ptr::null(),
-                number: 0,
-                parts: 0,
+                index,
+                parts: 1,
                 // SAFETY: plain data, all-zero is valid; the mask says what is in it.
                 parameters: unsafe { std::mem::zeroed() },
                 pieces: [none; IOV_MAX],
@@ -146,7 +158,7 @@ impl Sends {
         let places = order.places();
         let mut list = Box::new(Sends {
             loaded: worker.context.loaded,
-            places: (0..places).map(|_| place()).collect(),
+            places: (0..places).map(place).collect(),
             copies: UnsafeCell::new(vec![0; places * copy_bytes]),
             copy_bytes,
             headers: UnsafeCell::default(),
@@ -186,8 +198,6 @@ impl Sends {
         let place = &self.places[index];
         // SAFETY: the place is not under way; copies and headers are never moved.
         let (copy, header) = unsafe {
-            (*place.get()).number = number;
-            (*place.get()).parts = 1;
             (
                 (*self.copies.get()).as_mut_ptr().add(index * self.copy_bytes),
                 (*self.headers.get()).as_mut_ptr().add(index * self.header_bytes),
@@ -210,18 +220,18 @@ impl Sends {
             return Ok(Post::Done);
         }
         // SAFETY: as in `first_part`.
-        let parts = unsafe { &mut (*place.get()).parts };
+        let place = unsafe { &mut *place.get() };
         if let Some(status) = failed(request) {
-            return match *parts {
+            return match place.parts {
                 1 => refused(operation, status),
                 // The first part is on its way, and nobody can take it back.
                 _ => Err(cold_error(operation, status)),
             };
         }
-        *parts -= u32::from(request.is_null());
-        match *parts {
-            0 => self.order.at_once(number),
-            _ => self.order.begin(number),
+        // Without a request the last part is complete; the first one may have become so meanwhile.
+        match request.is_null() && place.part_ended() {
+            true => self.order.at_once(number),
+            false => self.order.begin(number),
         }
         Ok(Post::Done)
     }

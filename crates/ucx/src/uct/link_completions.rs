@@ -15,11 +15,18 @@ pub struct Pending {
     /// UCX's part; first, so that its address is that of the whole.
     completion: sys::uct_completion_t,
     list: *const Completions,
-    /// Its number among all of the list.
-    pub number: u64,
+    /// Which of the list's places it is.
+    pub index: usize,
     /// Where fetched data go, for operations that UCX unpacks.
     pub target: *mut u8,
 }
+
+/// A completion that nobody has touched, as each is between two operations: what completes at once writes nothing here.
+const NEW: sys::uct_completion_t = sys::uct_completion_t {
+    func: Some(complete),
+    count: 1,
+    status: sys::UCS_OK,
+};
 
 /// A ring of operations under way.
 pub struct Completions {
@@ -32,33 +39,30 @@ pub struct Completions {
 /// UCX calls it with the completion that it was given, in the port's thread.
 unsafe extern "C" fn complete(completion: *mut sys::uct_completion_t) {
     // SAFETY: the completion is the first field of a `Pending` of a live list; no other reference to it exists now.
-    let pending = unsafe { &*completion.cast::<Pending>() };
+    let pending = unsafe { &mut *completion.cast::<Pending>() };
     // SAFETY: the list outlives its operations.
     let list = unsafe { &*pending.list };
     if pending.completion.status < 0 {
         list.failed.set(pending.completion.status);
     }
-    list.order.finish(pending.number);
+    pending.completion = NEW;
+    list.order.finish(pending.index);
 }
 
 impl Completions {
     /// For `under_way` operations at once.
     pub fn new(under_way: u64) -> Box<Self> {
         let order = Order::new(under_way);
-        let pending = || {
+        let pending = |index| {
             UnsafeCell::new(Pending {
-                completion: sys::uct_completion_t {
-                    func: Some(complete),
-                    count: 0,
-                    status: sys::UCS_OK,
-                },
+                completion: NEW,
                 list: std::ptr::null(),
-                number: 0,
+                index,
                 target: std::ptr::null_mut(),
             })
         };
         let mut list = Box::new(Completions {
-            pending: (0..order.places()).map(|_| pending()).collect(),
+            pending: (0..order.places()).map(pending).collect(),
             order,
             failed: Cell::new(sys::UCS_OK),
         });
@@ -80,12 +84,6 @@ impl Completions {
             return Ok(Post::Busy);
         };
         let pending = self.pending[self.order.place(number)].get();
-        // SAFETY: this place is not under way, so nobody else refers to it.
-        unsafe {
-            (*pending).completion.count = 1;
-            (*pending).completion.status = sys::UCS_OK;
-            (*pending).number = number;
-        }
         match post(pending, pending.cast()) {
             sys::UCS_INPROGRESS => {
                 self.order.begin(number);

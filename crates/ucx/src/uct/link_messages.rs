@@ -346,8 +346,7 @@ impl MessagePort for UctMessages {
                 && spans.are_of(len)
             {
                 // SAFETY: the place of this operation, which is not under way yet.
-                let number = unsafe { (*pending).number };
-                let place = apart.place((number % ZCOPY_UNDER_WAY) as usize, 0);
+                let place = apart.place(unsafe { (*pending).index }, 0);
                 apart.fill(place, buffer, offset);
                 (first, handle) = (apart.start(place).cast_const(), apart.handle);
             }

@@ -391,6 +391,10 @@ pub trait TaggedPort {
     /// As [`MessagePort::SLOW`], of checking.
     const SLOW: bool = false;
 
+    /// Whether the receive of an answer is best posted before the message is sent. So it is where the port itself matches
+    /// and each of its polls is a system call: work behind the send would put off the first of them.
+    const RECEIVES_AHEAD: bool = false;
+
     /// Memory that sends read and receives write, `Needs::buffer_bytes` long. A range in use by a request must not be
     /// touched until the request is done.
     fn buffer(&self) -> &SharedBytes;

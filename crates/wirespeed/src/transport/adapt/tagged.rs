@@ -206,6 +206,7 @@ impl<P: MessagePort> TaggedOver<P> {
 
 impl<P: MessagePort> TaggedPort for TaggedOver<P> {
     const SLOW: bool = P::SLOW;
+    const RECEIVES_AHEAD: bool = P::SLOW;
 
     #[inline(always)]
     fn buffer(&self) -> &SharedBytes {
