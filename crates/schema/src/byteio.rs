@@ -47,7 +47,7 @@ pub struct Connection {
     pub payload_bytes: u64,
     /// Time in handing requests over.
     pub request_ns: u64,
-    /// Time from request to first byte.
+    /// Time in waiting for first bytes, with nothing left to hand over.
     pub first_byte_ns: u64,
     /// Time from first to last bytes.
     pub stream_ns: u64,

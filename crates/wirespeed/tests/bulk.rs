@@ -331,3 +331,65 @@ fn while_all_connections_move_no_block_is_asked_for_twice() {
         );
     }
 }
+
+/// A far end that takes requests slowly and answers at once, as one that is written to does.
+struct SlowTaker;
+
+struct Taken(VecDeque<Block>);
+
+impl BulkPort for Taken {
+    fn post(&mut self, block: Block) -> Result<(), BulkError> {
+        std::thread::sleep(Duration::from_millis(5));
+        self.0.push_back(block);
+        Ok(())
+    }
+
+    fn complete<R: Receiver>(&mut self, block: Block, _: &mut R) -> Result<(), BulkError> {
+        assert_eq!(self.0.pop_front(), Some(block), "completed in order");
+        std::thread::sleep(Duration::from_millis(1));
+        Ok(())
+    }
+}
+
+impl Connector for SlowTaker {
+    type Port = Taken;
+
+    fn connect(&self, _: usize, _: &Arc<Wire>) -> Result<Taken, BulkError> {
+        Ok(Taken(VecDeque::new()))
+    }
+}
+
+#[test]
+fn no_moment_is_counted_under_two_parts_of_the_time() {
+    for depth in [1, 2, 4] {
+        let plan = BulkPlan {
+            total_bytes: 12 * BLOCK_BYTES,
+            block_bytes: BLOCK_BYTES,
+            threads: 1,
+            depth,
+            attempts_max: 1,
+            writes: true,
+            stall: Duration::from_secs(60),
+        };
+        let (seen, nowhere) = (Seen::default(), Destination::Discard);
+        let began = Instant::now();
+        let outcome = timed(|course| run::<NoDigest, _, _>(course, plan, (&SlowTaker, &nowhere), &seen, &[]));
+        let whole = began.elapsed();
+        assert!(outcome.is_whole(), "{outcome:?}");
+        for worker in &outcome.workers {
+            let parts = [
+                worker.request,
+                worker.first_byte,
+                worker.stream,
+                worker.store,
+                worker.verify,
+                worker.idle,
+            ];
+            let spent: Duration = parts.iter().sum();
+            assert!(
+                spent <= whole,
+                "depth {depth}: {spent:?} of {whole:?}: {worker:?}"
+            );
+        }
+    }
+}

@@ -11,6 +11,7 @@ pub(crate) use figures::add;
 pub(crate) use pairs::ends_of;
 pub use pairs::{name_of_own, take_pairs};
 pub(crate) use verdict::connection_time;
+pub use verdict::{RECOMMENDED, TRIED};
 pub use wire::CODE as WIRE_OVERHEAD;
 pub(crate) use wire::look as look_at_wire;
 

@@ -5,9 +5,15 @@ use crate::thresholds::{
     BUSY_SHARE, LIMIT_TOLERANCE, LINK_FULL_SHARE, LINK_QUEUED_TIMES, LONG_RTT_NS, LOSS_RATIO, PHASE_SHARE,
 };
 use crate::wording::percent;
+use std::net::IpAddr;
 use wirespeed_schema::byteio::{Pair, Summary, TcpInfo, Transfer, Verdict};
 use wirespeed_schema::order::InOrder;
 use wirespeed_schema::units::{format_ns, significant};
+
+/// The pair of a sweep that is recommended.
+pub const RECOMMENDED: &str = "recommended";
+/// And every other.
+pub const TRIED: &str = "tried";
 
 /// The verdict on the run in the middle.
 pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
@@ -21,9 +27,10 @@ pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
     let rules = [full, queued, loss, window, client, server, idle];
     let found = rules.iter().find_map(|rule| rule(pair, summary, run));
     let (limit, text) = found.unwrap_or_else(|| {
-        let hint = match pair.nominal_bytes_per_s {
-            None => "give --nominal, so that a full link can be told from a slow one",
-            Some(_) => "neither end, nor a window, nor loss stands out; try --sweep",
+        let hint = match (pair.nominal_bytes_per_s, is_swept(pair)) {
+            (None, _) => "give --nominal, so that a full link can be told from a slow one",
+            (Some(_), false) => "neither end, nor a window, nor loss stands out; try --sweep",
+            (Some(_), true) => "neither end, nor a window, nor loss stands out",
         };
         ("unclear", format!("no single limit stands out: {hint}"))
     });
@@ -33,7 +40,38 @@ pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
     })
 }
 
+/// Whether a sweep tried other shapes beside this one: advice to change it would contradict their figures.
+fn is_swept(pair: &Pair) -> bool {
+    [RECOMMENDED, TRIED].contains(&pair.name.as_str())
+}
+
 type Found = Option<(&'static str, String)>;
+
+/// Time in which connections waited with nothing under way. Data that are sent are on their way while their answer is awaited:
+/// only a round trip of the path itself is a wait then.
+fn waited(pair: &Pair, summary: &Summary, run: &Transfer) -> f64 {
+    let round_trip = summary.min_rtt_ns.unwrap_or(0);
+    let waits = run.connections.iter().map(|c| {
+        let blocks = c.payload_bytes.div_ceil(pair.block_bytes.max(1));
+        let first = match pair.direction.as_str() {
+            "put" => c.first_byte_ns.min(blocks.saturating_mul(round_trip)),
+            _ => c.first_byte_ns,
+        };
+        c.idle_ns.saturating_add(first)
+    });
+    waits.map(|ns| ns as f64).sum()
+}
+
+/// Whether the address is one of the machine that reads: no link is between its ends.
+fn is_loopback(url: &str) -> bool {
+    let authority = url.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = authority.split('/').next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
 
 /// Time of all connections together, or of all their requests where these overlap: no part is more than that.
 pub(crate) fn connection_time(pair: &Pair, run: &Transfer) -> f64 {
@@ -73,14 +111,13 @@ fn full(_: &Pair, summary: &Summary, _: &Transfer) -> Found {
 }
 
 /// Packets queue only for a link that carries all it can, and the queue overflows for that reason: what is then sent again
-/// shows no loss. Nothing may have held the senders back.
+/// shows no loss. Nothing may have held the senders back. Within a machine late packets only show that its CPUs were busy.
 fn queued(pair: &Pair, summary: &Summary, run: &Transfer) -> Found {
     let (rtt, least) = (summary.rtt_ns?, summary.min_rtt_ns?);
     let is_queued = rtt >= least + LONG_RTT_NS && rtt as f64 >= least as f64 * LINK_QUEUED_TIMES;
-    let time = connection_time(pair, run);
-    let waited: u64 = run.connections.iter().map(|c| c.idle_ns + c.first_byte_ns).sum();
+    let is_idle = waited(pair, summary, run) / connection_time(pair, run) >= PHASE_SHARE;
     let held = client(pair, summary, run).or_else(|| server(pair, summary, run));
-    if !is_queued || held.is_some() || waited as f64 / time >= PHASE_SHARE {
+    if !is_queued || held.is_some() || is_idle || is_loopback(&pair.url) {
         return None;
     }
     let share = summary.ceiling_ratio.map_or(String::new(), |ratio| {
@@ -105,13 +142,17 @@ fn is_long(summary: &Summary) -> bool {
     rtt.is_some_and(|rtt| rtt > LONG_RTT_NS)
 }
 
+/// A control that does not slow down for loss is not limited by it.
 fn loss(_: &Pair, summary: &Summary, _: &Transfer) -> Found {
     let ratio = summary.retransmitted_ratio?.get();
-    (ratio >= LOSS_RATIO && is_long(summary)).then(|| {
-        let congestion = summary.congestion.as_deref().unwrap_or("the sender's congestion control");
+    let congestion = summary.congestion.as_deref();
+    let slows_down = !congestion.is_some_and(|name| name.starts_with("bbr"));
+    (ratio >= LOSS_RATIO && is_long(summary) && slows_down).then(|| {
+        let congestion = congestion.unwrap_or("the sender's congestion control");
+        let sent_again = percent(ratio);
         (
             "loss",
-            format!("loss: {} of the payload was sent again, and {congestion} slows down for it; more connections help loss-based controls, bbr helps itself", percent(ratio)),
+            format!("loss: {sent_again} of the payload was sent again, and {congestion} slows down for it; more connections help, and so does bbr"),
         )
     })
 }
@@ -194,126 +235,26 @@ fn busy(used: f64, able: f64) -> Option<String> {
 }
 
 fn idle(pair: &Pair, summary: &Summary, run: &Transfer) -> Found {
-    let time = connection_time(pair, run);
-    let sum = |part: fn(&wirespeed_schema::byteio::Connection) -> u64| {
-        run.connections.iter().map(part).sum::<u64>() as f64 / time
-    };
-    let (idle, first) = (sum(|c| c.idle_ns), sum(|c| c.first_byte_ns));
-    if idle + first < PHASE_SHARE {
+    let waited = waited(pair, summary, run) / connection_time(pair, run);
+    if waited < PHASE_SHARE {
         return None;
     }
     let rtt = summary.rtt_ns.map_or(String::new(), |rtt| {
         format!(" (round trip {})", format_ns(rtt as f64))
     });
     let remedy = match pair.depth_ops {
-        0 | 1 => "keep two or more requests outstanding (--depth 2)",
-        _ => "use more connections or larger blocks",
+        _ if is_swept(pair) => "",
+        0 | 1 => "; keep two or more requests outstanding (--depth 2)",
+        _ => "; use more connections or larger blocks",
     };
     Some((
         "idle",
         format!(
-            "connections waited for first bytes for {} of their time{rtt}; {remedy}",
-            percent(idle + first)
+            "connections waited for first bytes for {} of their time{rtt}{remedy}",
+            percent(waited)
         ),
     ))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use wirespeed_schema::Finite;
-    use wirespeed_schema::byteio::Connection;
-
-    fn limit(change: impl FnOnce(&mut Pair)) -> String {
-        let far = TcpInfo {
-            mss_bytes: 1448,
-            rtt_ns: 30_000_000,
-            sent_bytes: 1_000_000,
-            busy_ns: 100,
-            congestion: "cubic".into(),
-            ..TcpInfo::default()
-        };
-        let mut pair = Pair {
-            direction: "get".into(),
-            threads: 1,
-            depth_ops: 1,
-            nominal_bytes_per_s: Finite::maybe(1e6),
-            runs: vec![Transfer {
-                elapsed_ns: 1000,
-                bandwidth_bytes_per_s: Finite::maybe(5e5).unwrap(),
-                connections: vec![Connection {
-                    far: Some(far),
-                    stream_ns: 450,
-                    ..Connection::default()
-                }],
-                ..Transfer::default()
-            }],
-            ..Pair::default()
-        };
-        change(&mut pair);
-        crate::byteio::complete(&mut pair);
-        pair.verdict.unwrap().limit
-    }
-
-    fn far(pair: &mut Pair) -> &mut TcpInfo {
-        pair.runs[0].connections[0].far.as_mut().unwrap()
-    }
-
-    #[test]
-    fn each_limit_is_told_by_its_own_evidence() {
-        assert_eq!(limit(|_| ()), "unclear");
-        assert_eq!(limit(|p| p.nominal_bytes_per_s = Finite::maybe(5.3e5)), "network");
-        assert_eq!(limit(|p| far(p).retransmitted_bytes = 200), "loss");
-        assert_eq!(limit(|p| far(p).receiver_limited_ns = 60), "window");
-        assert_eq!(limit(|p| far(p).sender_limited_ns = 60), "window");
-        assert_eq!(limit(|p| p.runs[0].cpu_near_ns = 950), "client");
-        let beside_load = |p: &mut Pair| {
-            p.runs[0].cpu_near_ns = 950;
-            p.load.cpu_threads = 1;
-        };
-        assert_eq!(limit(beside_load), "unclear");
-        let broken = |p: &mut Pair| {
-            let mut run = p.runs[0].clone();
-            run.error = Some("cut".into());
-            run.connections[0].far.as_mut().unwrap().retransmitted_bytes = 200;
-            p.runs.push(run);
-        };
-        assert_eq!(limit(broken), "unclear");
-        assert_eq!(limit(|p| p.runs[0].connections[0].store_ns = 400), "client");
-        assert_eq!(limit(|p| p.runs[0].cpu_far_ns = Some(950)), "server");
-        assert_eq!(limit(|p| p.runs[0].connections[0].first_byte_ns = 500), "idle");
-    }
-
-    /// A bucket of 20 ms on a cable: packets are dropped, because the link is full.
-    #[test]
-    fn a_full_link_that_drops_is_no_loss() {
-        let queue = |p: &mut Pair| {
-            far(p).retransmitted_bytes = 5000;
-            far(p).rtt_ns = 22_000_000;
-            far(p).min_rtt_ns = 100_000;
-        };
-        assert_eq!(limit(queue), "network");
-        let nominal_unknown = |p: &mut Pair| {
-            queue(p);
-            p.nominal_bytes_per_s = None;
-        };
-        assert_eq!(limit(nominal_unknown), "network");
-        // On a long path without a queue the same is loss.
-        let lossy = |p: &mut Pair| {
-            queue(p);
-            far(p).min_rtt_ns = 21_500_000;
-        };
-        assert_eq!(limit(lossy), "loss");
-        // A client without a core to spare answers late; so does one that asks late.
-        let busy = |p: &mut Pair| {
-            queue(p);
-            p.runs[0].cpu_near_ns = 950;
-        };
-        assert_eq!(limit(busy), "client");
-        let waits = |p: &mut Pair| {
-            queue(p);
-            p.runs[0].connections[0].idle_ns = 500;
-        };
-        assert_eq!(limit(waits), "idle");
-    }
-}
+mod tests;

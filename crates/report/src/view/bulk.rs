@@ -2,7 +2,7 @@
 
 use super::model::{Line, Part};
 use super::tables_2009;
-use crate::byteio::connection_time;
+use crate::byteio::{RECOMMENDED, connection_time};
 use crate::charts::Picture;
 use crate::labels::Input;
 use crate::table::{Row, Table, Tone, key, number, text};
@@ -18,8 +18,6 @@ use wirespeed_schema::units::{format_asked_size, format_ns, significant};
 pub const PROFILE_2009: &str = "byteio2009";
 /// The name of a sweep over shapes, which says which one the path wants.
 pub const PROFILE_SWEEP: &str = "sweep";
-/// The pair of a sweep that is recommended.
-pub const RECOMMENDED: &str = "recommended";
 
 /// Pairs that are told one by one in the answer.
 const NAMED_MAX: usize = 4;

@@ -26,7 +26,7 @@ mod tables_2009;
 mod trust;
 mod workers;
 
-pub use bulk::{PROFILE_2009, PROFILE_SWEEP, RECOMMENDED};
+pub use bulk::{PROFILE_2009, PROFILE_SWEEP};
 pub use headline::{UNRECORDED, case_text};
 pub use model::{Line, Part, Paste, Spread, Subject, View};
 pub use quick::{QuickSection, QuickTransport};

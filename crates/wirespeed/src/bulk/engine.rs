@@ -59,7 +59,7 @@ pub struct Worker {
     pub connect: Duration,
     /// Time in handing requests over.
     pub request: Duration,
-    /// Time from a request (or the end of the answer before) to the first byte of its answer.
+    /// Time in which nothing was left to hand over, up to the first byte of an answer.
     pub first_byte: Duration,
     /// Time from first bytes to last bytes, storing and digesting left out.
     pub stream: Duration,

@@ -239,7 +239,8 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
         };
         let (block, posted) = (front.block, front.at);
         self.running = true;
-        let began = posted.max(self.free_since);
+        // What handing requests over took is counted there.
+        let began = self.run.clock.now();
         let expected = if self.run.plan.writes { 0 } else { block.size_bytes };
         self.window.begin(block, expected);
         port.complete(block, &mut self.window)?;

@@ -15,7 +15,7 @@ use crate::output;
 use std::fmt::Write as _;
 use std::path::Path;
 use wirespeed_byteio::client::{Claim, Target, TransferOptions};
-use wirespeed_report::byteio::take_pairs;
+use wirespeed_report::byteio::{RECOMMENDED, TRIED, complete, take_pairs};
 use wirespeed_report::stats::{LEVEL, summarize};
 use wirespeed_report::view;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
@@ -290,9 +290,11 @@ fn name_best(pairs: &mut [Pair]) {
     let recommended = cheapest(&rates, cost);
     for (at, pair) in tried.iter_mut().enumerate() {
         pair.name = match Some(at) == recommended {
-            true => view::RECOMMENDED.to_owned(),
-            false => "tried".to_owned(),
+            true => RECOMMENDED.to_owned(),
+            false => TRIED.to_owned(),
         };
+        // What a sweep has tried it does not advise.
+        complete(pair);
     }
 }
 
