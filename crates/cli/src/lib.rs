@@ -21,6 +21,7 @@ mod guesses;
 mod input;
 mod job;
 mod mpi;
+mod needs;
 mod open_loop;
 mod output;
 mod perftest;
@@ -79,7 +80,7 @@ fn run(registry: &Registry, argv: &[OsString]) -> u8 {
     #[cfg_attr(not(feature = "mpi"), allow(unused_mut))]
     let mut cli = match typed::read(argv) {
         Ok((cli, words)) => {
-            if let Err(failure) = same::refuse(&words) {
+            if let Err(failure) = needs::refuse(&words).and_then(|()| same::refuse(&words)) {
                 return if job::is_silent() {
                     0
                 } else {

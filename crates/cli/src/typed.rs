@@ -5,9 +5,9 @@ mod numbers;
 use crate::args::Cli;
 use crate::behind::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE, PACE, RATES_ARE_OFFERED};
 use crate::errors::Failure;
-use crate::{guesses, output};
+use crate::{guesses, needs, output};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgMatches, CommandFactory, FromArgMatches as _, Parser};
+use clap::{ArgMatches, CommandFactory, FromArgMatches as _};
 use std::ffi::OsString;
 use wirespeed_schema::kinds::{FRIENDLY_NAMES, KINDS};
 use wirespeed_schema::plan::nearest;
@@ -43,7 +43,8 @@ pub fn read(argv: &[OsString]) -> Result<(Cli, ArgMatches), clap::Error> {
 
 /// The program's words `argv`, parsed.
 pub fn parse(argv: Vec<OsString>) -> Result<Cli, Failure> {
-    Cli::try_parse_from(&argv).map_err(|error| of_words(error, &argv))
+    let (cli, words) = read(&argv).map_err(|error| of_words(error, &argv))?;
+    needs::refuse(&words).map(|()| cli)
 }
 
 /// clap's error about `argv`: a value that begins with a dash is shown as it was typed, with its option, and what is no number

@@ -271,7 +271,7 @@ pub struct ByteioBenchArgs {
     pub transfer: TransferArgs,
 
     /// Repeat a published experiment with its connections, block size, mechanism and depth; only --repeats and --size may differ
-    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["mechanism", "threads", "block_size", "depth"])]
     pub profile: Option<Profile>,
 
     /// Measure between pairs of machines, which FILE lists in TOML (see below)
@@ -317,7 +317,7 @@ pub struct ByteioBenchArgs {
     pub verify: Verify,
 
     /// Find the best connections, block size, depth and congestion control of this path, with one run of each
-    #[arg(long, conflicts_with_all = ["pairs", "profile", "put", "into", "both", "offered"])]
+    #[arg(long, conflicts_with_all = ["pairs", "profile", "put", "into", "both", "offered", "threads", "block_size", "depth"])]
     pub sweep: bool,
 
     #[command(flatten)]

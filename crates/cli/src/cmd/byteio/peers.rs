@@ -59,6 +59,16 @@ struct Path<'a> {
 /// Measure.
 pub fn peers(arguments: &ByteioPeersArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let names = names(arguments)?;
+    let mounted = Mover::Mounted.name();
+    if arguments.mounted.is_some() && !names.iter().any(|name| name == mounted) {
+        return Err(Failure::usage(
+            format!("--mounted: --movers does not name {mounted}"),
+            format!(
+                "add it, --movers {},{mounted}, or leave --mounted out",
+                arguments.movers.join(",")
+            ),
+        ));
+    }
     let mut plan = Plan::default();
     let common = (&arguments.output, color);
     let how = How::of(&arguments.experiment, (&mut plan, REPEATS), common)?;
