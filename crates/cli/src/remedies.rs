@@ -12,10 +12,12 @@ use wirespeed_schema::run::Remark;
 const ANY_CASE: &str = "wirespeed run";
 /// Where a verb that takes words of `run` has its options.
 const BEHIND: &str = " behind the --";
+/// What every verb that measures has.
+const REPEATS: &str = "repeats";
 
 /// `remedy` as the verb of this process would say it.
 pub fn in_own_words(remedy: &str) -> String {
-    static VERB: OnceLock<Command> = OnceLock::new();
+    static VERB: OnceLock<Verb> = OnceLock::new();
     spelled(remedy, VERB.get_or_init(|| verb_of(&front::argv())))
 }
 
@@ -26,21 +28,43 @@ pub fn told(remarks: &mut [Remark]) {
     }
 }
 
-/// The command that `argv` names, with the options of the whole program.
-fn verb_of(argv: &[OsString]) -> Command {
+/// A verb, and those that measure beside it: `byteio bench` beside `byteio get`.
+struct Verb {
+    command: Command,
+    siblings: Vec<(String, Command)>,
+}
+
+/// The verb that `argv` names, with the options of the whole program.
+fn verb_of(argv: &[OsString]) -> Verb {
     let mut command = Cli::command();
     // Options that hold everywhere are handed down.
     command.build();
+    let mut path = command.get_name().to_owned();
+    let mut siblings = Vec::new();
     for word in argv.iter().skip(1) {
-        if let Some(named) = command.find_subcommand(word) {
-            command = named.clone();
-        }
+        let Some(named) = command.find_subcommand(word) else {
+            continue;
+        };
+        siblings = match path.contains(' ') {
+            true => beside(&command, &path),
+            false => Vec::new(),
+        };
+        path = format!("{path} {}", named.get_name());
+        command = named.clone();
     }
-    command
+    Verb { command, siblings }
+}
+
+/// The verbs of the family `command`, which is called by `path`, that measure.
+fn beside(command: &Command, path: &str) -> Vec<(String, Command)> {
+    let verbs = command.get_subcommands().filter(|verb| has(verb, REPEATS));
+    verbs
+        .map(|verb| (format!("{path} {}", verb.get_name()), verb.clone()))
+        .collect()
 }
 
 /// `text` with each option as `verb` spells it.
-fn spelled(text: &str, verb: &Command) -> String {
+fn spelled(text: &str, verb: &Verb) -> String {
     if text.contains("wirespeed ") {
         // It names the verb that it means.
         return text.to_owned();
@@ -89,17 +113,24 @@ fn value_of(text: &str) -> usize {
 
 /// Whether `run` has the option: else it is that of another program.
 fn cases_have(name: &str) -> bool {
-    static RUN: OnceLock<Command> = OnceLock::new();
+    static RUN: OnceLock<Verb> = OnceLock::new();
     let run = || verb_of(&ANY_CASE.split(' ').map(OsString::from).collect::<Vec<_>>());
     let run = RUN.get_or_init(run);
-    run.get_arguments().any(|arg| arg.get_long() == Some(name))
+    has(&run.command, name)
+}
+
+fn has(command: &Command, name: &str) -> bool {
+    command.get_arguments().any(|arg| {
+        arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|all| all.contains(&name))
+    })
 }
 
 /// `--NAME` with its value for `verb`.
-fn option_of(name: &str, value: &str, verb: &Command) -> String {
+fn option_of(name: &str, value: &str, verb: &Verb) -> String {
     let is_long = |arg: &&Arg| arg.get_long() == Some(name);
     let is_meant = |arg: &&Arg| arg.get_id().as_str() == name.replace('-', "_") && !arg.is_positional();
-    let arguments = || verb.get_arguments();
+    let arguments = || verb.command.get_arguments();
+    let mut siblings = verb.siblings.iter();
     let takes_words = |arg: &Arg| arg.is_last_set() || arg.is_trailing_var_arg_set();
     if arguments().any(|arg| is_long(&arg)) {
         return format!("--{name}{value}");
@@ -110,9 +141,12 @@ fn option_of(name: &str, value: &str, verb: &Command) -> String {
     {
         Some((Some(long), _)) => format!("--{long}{value}"),
         Some((None, Some(short))) => format!("-{short}{value}"),
-        _ if !cases_have(name) => format!("--{name}{value}"),
-        _ if arguments().any(takes_words) => format!("--{name}{value}{BEHIND}"),
-        _ => format!("{ANY_CASE} --{name}{value}"),
+        _ => match siblings.find(|(_, beside)| has(beside, name)) {
+            Some((path, _)) => format!("{path} --{name}{value}"),
+            None if !cases_have(name) => format!("--{name}{value}"),
+            None if arguments().any(takes_words) => format!("--{name}{value}{BEHIND}"),
+            None => format!("{ANY_CASE} --{name}{value}"),
+        },
     }
 }
 
@@ -121,7 +155,7 @@ mod tests {
     use super::*;
     use std::path::{Path, PathBuf};
 
-    fn verb(words: &str) -> Command {
+    fn verb(words: &str) -> Verb {
         let argv: Vec<OsString> = std::iter::once("wirespeed")
             .chain(words.split(' '))
             .map(OsString::from)
@@ -129,15 +163,15 @@ mod tests {
         verb_of(&argv)
     }
 
-    /// Every verb that measures, and so may print any remark.
-    fn measuring(command: &Command, path: &str) -> Vec<(String, Command)> {
+    /// Every verb that publishes what it measured, once or often, and so may print any remark.
+    fn measuring(command: &Command, path: &str) -> Vec<(String, Verb)> {
         let mut found = Vec::new();
-        for verb in command.get_subcommands() {
-            let path = format!("{path} {}", verb.get_name()).trim().to_owned();
-            if verb.get_arguments().any(|arg| arg.get_id() == "repeats") {
-                found.push((path.clone(), verb.clone()));
+        for named in command.get_subcommands() {
+            let path = format!("{path} {}", named.get_name()).trim().to_owned();
+            if has(named, "strict") {
+                found.push((path.clone(), verb(&path)));
             }
-            found.extend(measuring(verb, &path));
+            found.extend(measuring(named, &path));
         }
         found
     }
@@ -188,12 +222,6 @@ mod tests {
         found
     }
 
-    fn has(command: &Command, name: &str) -> bool {
-        command.get_arguments().any(|arg| {
-            arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|all| all.contains(&name))
-        })
-    }
-
     #[test]
     fn an_option_is_spelled_as_the_verb_has_it() {
         let pin = "pin the ranks with --cpus to cores that nothing else uses";
@@ -215,6 +243,20 @@ mod tests {
             spelled("see `wirespeed run --warmup`", &verb("quick")),
             "see `wirespeed run --warmup`"
         );
+    }
+
+    #[test]
+    fn a_verb_that_measures_once_names_the_one_beside_it() {
+        for once in ["byteio get", "byteio put"] {
+            let said = |text: &str| spelled(text, &verb(once));
+            let pin = "pin the ranks with --cpus to cores that nothing else uses";
+            let other = "pin the ranks with wirespeed byteio bench --cpus to cores that nothing else uses";
+            assert_eq!(said(pin), other);
+            assert_eq!(said(&said(pin)), other);
+            assert_eq!(said("give --nominal"), "give wirespeed byteio bench --nominal");
+            assert_eq!(said("use --depth 2"), "use --depth 2");
+        }
+        assert_eq!(spelled("give --nominal", &verb("byteio bench")), "give --nominal");
     }
 
     #[test]
@@ -249,21 +291,58 @@ mod tests {
         program.build();
         let verbs = measuring(&program, "");
         assert!(verbs.len() > 8, "{}", verbs.len());
-        let checks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/src/checks");
-        let texts: Vec<String> = sources(&checks).iter().flat_map(|path| literals(path)).collect();
-        let with_options: Vec<&String> = texts.iter().filter(|text| text.contains("--")).collect();
-        assert!(with_options.len() > 5, "{with_options:?}");
-        for text in with_options {
-            for (path, verb) in &verbs {
-                let said = spelled(text, verb);
-                for (start, _) in said.match_indices("--") {
-                    let name = name_of(&said[start + 2..]);
-                    let after = &said[start + 2 + name.len()..];
-                    let of_run = said[..start].ends_with("wirespeed run ")
-                        || after[value_of(after)..].starts_with(BEHIND);
-                    let typed = name.is_empty() || has(verb, name) || (of_run && has(&run, name));
-                    assert!(typed, "{path} has no --{name}: {said}");
-                }
+        for path in ["byteio get", "byteio put", "byteio bench", "mesh"] {
+            assert!(verbs.iter().any(|(verb, _)| verb == path), "{path}");
+        }
+        let report = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/src");
+        let advice = |paths: &[PathBuf]| {
+            let texts = paths.iter().flat_map(|path| literals(path));
+            let texts: Vec<String> = texts.filter(|text| text.contains("--")).collect();
+            assert!(texts.len() > 2, "{texts:?}");
+            texts
+        };
+        let checks = advice(&sources(&report.join("checks")));
+        let verdicts = advice(&[report.join("byteio/verdict.rs")]);
+        for (path, verb) in &verbs {
+            let moves = matches!(path.as_str(), "byteio get" | "byteio put" | "byteio bench");
+            for text in checks.iter().chain(verdicts.iter().filter(|_| moves)) {
+                can_be_typed((path, verb), &run, &spelled(text, verb));
+            }
+        }
+    }
+
+    /// Each option in `said` is one of the verb that says it, or of the one that is named before it.
+    fn can_be_typed((path, verb): (&str, &Verb), run: &Verb, said: &str) {
+        for (start, _) in said.match_indices("--") {
+            let name = name_of(&said[start + 2..]);
+            let after = &said[start + 2 + name.len()..];
+            let of_run =
+                said[..start].ends_with("wirespeed run ") || after[value_of(after)..].starts_with(BEHIND);
+            let mut beside = verb.siblings.iter();
+            let typed = name.is_empty()
+                || has(&verb.command, name)
+                || (of_run && has(&run.command, name))
+                || beside
+                    .any(|(path, beside)| said[..start].ends_with(&format!("{path} ")) && has(beside, name));
+            assert!(typed, "{path} has no --{name}: {said}");
+        }
+    }
+
+    /// A letter is another option in another verb: -t is a time in `run`, connections in `byteio bench`.
+    #[test]
+    fn no_sentence_of_a_result_names_an_option_by_its_letter() {
+        let report = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/src");
+        let paths = sources(&report).into_iter();
+        let texts = paths
+            .filter(|path| !path.components().any(|part| part.as_os_str() == "import"))
+            .flat_map(|path| literals(&path));
+        for text in texts {
+            for (start, _) in text.match_indices("(-") {
+                let word: String = text[start + 2..].chars().take(2).collect();
+                let letter =
+                    word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.ends_with([')', ' ', ',']);
+                // Every verb that has results writes them there.
+                assert!(!letter || word.starts_with('o'), "{text}");
             }
         }
     }

@@ -210,3 +210,36 @@ fn the_pairs_of_2009_are_emulated() {
     }
     run(&home, "byteio bench --emulated").code(2).complaint();
 }
+
+/// A file that is moved for its own sake: its figures are in the events too, and its remedies name what can be typed.
+#[test]
+fn get_and_put_tell_their_case_in_events_and_name_options_that_exist() {
+    let home = home();
+    let (_server, url) = serve(&home, "--writable");
+    std::fs::write(home.path("served/f"), &content()[..2_000_000]).unwrap();
+    let (copy, back) = (home.path("copy"), home.path("served/f"));
+    for line in [
+        format!("byteio get {url}/f {} --overwrite", copy.display()),
+        format!("byteio put {} {url}/g", back.display()),
+    ] {
+        let told = run(&home, &format!("{line} --ndjson")).code(0).stdout;
+        let events: Vec<Value> = told
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let names: Vec<&str> = events
+            .iter()
+            .filter_map(|event| event["event"].as_str())
+            .collect();
+        assert_eq!(names, ["case_started", "case_finished", "run_finished"], "{told}");
+        let rate = &events[1]["result"]["metrics"]["bandwidth_bytes_per_s"]["value"];
+        assert!(rate.as_f64() > Some(0.0), "{told}");
+        let ended = run(&home, &format!("{line} --remarks")).code(0);
+        let words: Vec<&str> = ended.stdout.split_whitespace().collect();
+        for pair in words.windows(2).filter(|pair| pair[1].starts_with("--")) {
+            let name = pair[1].trim_end_matches([',', '.', ':', ';', ')']);
+            let is_own = ["--block-size", "--depth", "--mechanism"].contains(&name);
+            assert!(is_own || pair[0] == "bench", "{pair:?}: {ended}");
+        }
+    }
+}

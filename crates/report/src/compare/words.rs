@@ -323,9 +323,9 @@ pub(crate) fn of_ratios<'a>(
 /// What helps where no number of runs that anybody waits for does.
 fn other_ways(method: Method) -> &'static str {
     match method {
-        Method::Paired => "measure each run longer (-t), or tolerate more with --within",
+        Method::Paired => "measure each run longer, or tolerate more with --within",
         Method::Unpaired => {
-            "measure in turn with `wirespeed ab`, longer (-t), or tolerate more with --within"
+            "measure in turn with `wirespeed ab`, each run longer, or tolerate more with --within"
         }
     }
 }

@@ -132,7 +132,7 @@ fn lacking(rows: &[&InterferenceRow], found: &Interference) -> String {
             format!("{count} give no interval, at least {needed} are needed: {option} {needed}")
         }
         (false, Some(needed)) if needed > ROUNDS_WORTH_MAX => format!(
-            "after {count} the differences may be chance, and it takes about {needed} rounds to tell: measure each longer (-t)"
+            "after {count} the differences may be chance, and it takes about {needed} rounds to tell: measure each longer"
         ),
         (false, Some(needed)) => format!(
             "after {count} the differences may be chance; about {needed} rounds should tell: {option} {needed}"

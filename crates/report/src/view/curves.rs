@@ -14,7 +14,7 @@ use wirespeed_schema::units::{format_ns, format_rate};
 
 /// What a sweep over LogGP without parameters lacks.
 const NO_LOGGP: &str = "No parameters of LogGP: they need three sizes at which the larger window took longer than one \
-                        message. Measure longer (-t), more often (--repeats), or on a quieter machine.";
+                        message. Measure longer (--duration behind the --), more often (--repeats), or on a quieter machine.";
 
 /// What the curves answer; where there are too few points for one, the headlines of the cases.
 pub fn sweep_answers(input: &Input, charts: &[Picture]) -> Vec<String> {

@@ -78,7 +78,7 @@ impl Subject {
             command: certainty::command(run),
             parts,
             every_case,
-            trust: trust::trust_line(&run.cases),
+            trust: trust::trust_line(run),
             evidence: certainty::evidence(input),
             remarks: remarks::remarks(run),
             busy: remarks::busy(run),

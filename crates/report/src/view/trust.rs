@@ -3,14 +3,15 @@
 use super::cases::Kind;
 use crate::figures::count;
 use crate::wording::percent;
-use wirespeed_schema::Outcome;
 use wirespeed_schema::host::Noise;
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::format_ns;
+use wirespeed_schema::{Outcome, Run};
 
 /// `timer 11 ns · step 1 ns · harness 24 ns · noise 0.3 % before, 0.1 % after · 1 M samples · 7 runs`: the worst of all
 /// cases.
-pub fn trust_line(results: &[CaseResult]) -> Option<String> {
+pub fn trust_line(run: &Run) -> Option<String> {
+    let results = run.cases.as_slice();
     let outcomes: Vec<_> = results
         .iter()
         .flat_map(|r| &r.repetitions)
@@ -51,11 +52,18 @@ pub fn trust_line(results: &[CaseResult]) -> Option<String> {
     parts.extend(match (fewest, most) {
         // The file of another tool tells of none.
         (_, 0) => None,
+        (_, 1) if moves_once(&run.command) => Some("1 run".to_owned()),
         (_, 1) => Some("1 run (--repeats 6 for an interval over runs)".to_owned()),
         (fewest, most) if fewest == most => Some(format!("{most} runs")),
         (fewest, most) => Some(format!("{fewest} to {most} runs")),
     });
     (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+/// Whether the command moves a file for its own sake: it has no repetitions to ask for.
+fn moves_once(command: &[String]) -> bool {
+    let mut pairs = command.windows(2);
+    pairs.any(|pair| matches!(pair, [verb, way] if verb == "byteio" && matches!(way.as_str(), "get" | "put")))
 }
 
 /// The noisiest scans before and after the runs.

@@ -21,6 +21,7 @@ use crate::args::{ByteioArgs, ByteioVerb, ColorChoice};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::output::Output;
+use crate::remedies;
 use wirespeed_byteio::client::TransferError;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
@@ -49,7 +50,8 @@ impl From<TransferError> for Failure {
     }
 }
 
-/// Publish the pairs with their cases, and say how it ended; `to_go_on`: what helps where it was interrupted.
+/// Publish the pairs with their cases, each told of to whoever reads events, and say how it ended; `to_go_on`: what helps
+/// where it was interrupted.
 fn publish(
     draft: Draft,
     output: &mut Output,
@@ -58,13 +60,16 @@ fn publish(
     to_go_on: &'static str,
 ) -> Result<Ended, Failure> {
     let (run, cause) = document(draft, (section, cases), interrupted)?;
+    for (number, case) in run.cases.iter().enumerate() {
+        output.case_finished(number, case)?;
+    }
     finish(&run, output, cause.as_deref(), (strict, to_go_on))
 }
 
 /// The document of the pairs, and the first thing that went wrong.
 fn document(
     mut draft: Draft,
-    (section, cases): (&ByteioSection, Vec<CaseResult>),
+    (section, mut cases): (&ByteioSection, Vec<CaseResult>),
     interrupted: bool,
 ) -> Result<(Run, Option<String>), Failure> {
     let wrong = section
@@ -80,6 +85,9 @@ fn document(
         _ => Status::Ok,
     };
     draft.put(section);
+    cases
+        .iter_mut()
+        .for_each(|case| remedies::told(&mut case.remarks));
     let mut run: Run = draft.conclude(status, error.clone());
     run.cases = cases;
     run.remarks.extend(wirespeed_report::run_remarks(&run.cases));

@@ -6,11 +6,13 @@ use crate::args::{ByteioGetArgs, ByteioPutArgs, ColorChoice, OutputArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::output::Output;
+use crate::remedies::in_own_words;
 use crate::same::apart;
 use std::path::PathBuf;
 use wirespeed_byteio::client::{Claim, Target, TransferOptions};
-use wirespeed_report::byteio::{name_of_own, result_of};
+use wirespeed_report::byteio::{case_of, name_of_own, result_of};
 use wirespeed_schema::byteio::ByteioSection;
+use wirespeed_schema::run::Event;
 
 /// Fetch.
 pub fn get(arguments: &ByteioGetArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -76,10 +78,19 @@ fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -
     let mut draft = Draft::begin(None, arguments.include_host_name);
     let mut pair = job::pair(name_of_own(job::is_put(options)), options);
     pair.near = Some(Box::new(draft.host().clone()));
+    output.event(&Event::CaseStarted {
+        case: 0,
+        cases: 1,
+        label: case_of(&pair).label(),
+        repetition: 0,
+    })?;
     if job::run(options, &mut pair, &stop, arguments.quiet)? {
         draft.remark(job::no_ranges());
     }
     wirespeed_report::byteio::complete(&mut pair);
+    if let Some(verdict) = &mut pair.verdict {
+        verdict.text = in_own_words(&verdict.text);
+    }
     let section = ByteioSection {
         profile: None,
         pairs: vec![pair],

@@ -82,13 +82,13 @@ fn one_row_is_told_in_full() {
     assert_eq!(
         said(Method::Paired, open(191)),
         format!(
-            "{between}; {too_many} (about 201 pairs): measure each run longer (-t), or tolerate more with --within"
+            "{between}; {too_many} (about 201 pairs): measure each run longer, or tolerate more with --within"
         )
     );
     assert_eq!(
         said(Method::Unpaired, open(990)),
         format!(
-            "{between}; {too_many} (about 1000 runs a side): measure in turn with `wirespeed ab`, longer (-t), or tolerate more with \
+            "{between}; {too_many} (about 1000 runs a side): measure in turn with `wirespeed ab`, each run longer, or tolerate more with \
              --within"
         )
     );
@@ -136,7 +136,7 @@ fn a_row_without_an_interval_says_what_it_needs() {
     several.rows.push(open(191));
     assert_eq!(
         answer(&several)[1],
-        "more runs than anybody waits for would be needed (about 201 pairs): measure each run longer (-t), or tolerate more with \
+        "more runs than anybody waits for would be needed (about 201 pairs): measure each run longer, or tolerate more with \
          --within"
     );
 }
