@@ -347,6 +347,44 @@ mod tests {
         }
     }
 
+    /// `text` with a number in each place that is filled in.
+    fn filled(text: &str) -> String {
+        let mut parts = text.split('{');
+        let mut said = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            said.push('1');
+            said.push_str(part.split_once('}').map_or(part, |(_, after)| after));
+        }
+        said
+    }
+
+    /// A command of which an option is another verb's is not torn in two: it names its verb from the start.
+    #[test]
+    fn options_of_one_command_stay_together() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut program = Cli::command();
+        program.build();
+        let verbs = measuring(&program, "");
+        // Crates whose remedies any verb may print.
+        let folders = ["control", "report", "schema"].map(|name| crates.join(name).join("src"));
+        let texts = folders.iter().flat_map(|folder| sources(folder));
+        let texts = texts.flat_map(|path| literals(&path)).map(|text| filled(&text));
+        let (torn, mut seen) = ("wirespeed run --", 0);
+        for text in texts.filter(|text| text.matches(" --").count() > 1 && text.len() < 400) {
+            seen += 1;
+            for (path, verb) in &verbs {
+                let said = spelled(&text, verb);
+                for (start, _) in said.match_indices("--") {
+                    let name = name_of(&said[start + 2..]);
+                    let after = &said[start + 2 + name.len()..];
+                    let rest = after[value_of(after)..].trim_start();
+                    assert!(name.is_empty() || !rest.starts_with(torn), "{path}: {said}");
+                }
+            }
+        }
+        assert!(seen > 0);
+    }
+
     /// Whatever the program advises to type names a verb, and options that this verb has.
     #[test]
     fn every_command_that_is_printed_exists() {

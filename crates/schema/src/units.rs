@@ -260,6 +260,21 @@ pub fn format_ns(ns: f64) -> String {
     format!("{} {unit}", significant(value, 4))
 }
 
+/// The shortest text that [`parse_duration_ns`] reads back as exactly `ns`: `90s`, `1500ms`, `250us`.
+///
+/// ```
+/// use wirespeed_schema::units::format_duration_exact;
+/// assert_eq!(format_duration_exact(90_000_000_000), "90s");
+/// ```
+pub fn format_duration_exact(ns: u64) -> String {
+    for (unit_ns, unit) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")] {
+        if ns.is_multiple_of(unit_ns) && ns > 0 {
+            return format!("{}{unit}", ns / unit_ns);
+        }
+    }
+    format!("{ns}ns")
+}
+
 /// A decimal rate for people: `12.3 M` + `unit`.
 pub fn format_rate(per_second: f64, unit: &str) -> String {
     let (value, prefix) = match per_second.abs() {

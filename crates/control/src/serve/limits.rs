@@ -2,7 +2,9 @@
 
 use wirespeed_schema::case::{Case, GroupKind, Load, Role, Stop};
 use wirespeed_schema::message::{Refusal, RefusalCode, ServerLimits};
-use wirespeed_schema::units::{format_asked_size, format_ns, format_size};
+use wirespeed_schema::units::{
+    format_asked_size, format_duration_exact, format_ns, format_size, format_size_exact,
+};
 
 /// Buffers of a rank, in messages: one to send, one to receive, a region, and room for a transport's own copy.
 const BUFFERED_MESSAGES: u64 = 4;
@@ -46,13 +48,16 @@ pub(super) fn check(
     }
     let size = case.test.largest_message_bytes();
     if size > limits.message_bytes_max {
-        let limit = format_asked_size(limits.message_bytes_max);
         return refuse(
             format!(
-                "messages of {} are above this server's limit of {limit}",
-                format_asked_size(size)
+                "messages of {} are above this server's limit of {}",
+                format_asked_size(size),
+                format_asked_size(limits.message_bytes_max)
             ),
-            format!("use --size {limit} or less"),
+            format!(
+                "use --size {} or less",
+                format_size_exact(limits.message_bytes_max)
+            ),
         );
     }
     check_time(case, limits)?;
@@ -84,13 +89,16 @@ fn check_time(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
         Stop::Iterations { .. } => 0,
     };
     if asked > limits.duration_ns_max {
-        let limit = format_ns(limits.duration_ns_max as f64);
         return refuse(
             format!(
-                "a run of {} is above this server's limit of {limit}",
-                format_ns(asked as f64)
+                "a run of {} is above this server's limit of {}",
+                format_ns(asked as f64),
+                format_ns(limits.duration_ns_max as f64)
             ),
-            format!("use --duration {limit} or less"),
+            format!(
+                "use --duration {} or less",
+                format_duration_exact(limits.duration_ns_max)
+            ),
         );
     }
     Ok(())
@@ -116,12 +124,21 @@ fn check_load(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result<(), R
         .saturating_add(load);
     if asked > limits.memory_bytes_max {
         let limit = format_size(limits.memory_bytes_max);
+        let (_, remedy) = [
+            (buffers, "use smaller messages (--size)"),
+            (window, "use a smaller window (--window)"),
+            (raw, "keep fewer raw samples (--raw)"),
+            (load, "use less load (--load)"),
+        ]
+        .into_iter()
+        .max_by_key(|(bytes, _)| *bytes)
+        .unwrap_or_default();
         return refuse(
             format!(
                 "{} of memory are above this server's limit of {limit}",
                 format_size(asked)
             ),
-            "use a smaller window, fewer raw samples or less load",
+            remedy,
         );
     }
     let threads = own().map(Load::threads).max().unwrap_or(0);
@@ -150,8 +167,10 @@ fn check_rate(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
             format_size(limit)
         ),
         match (case.test.size_bytes().max(1), limit) {
-            (size, limit) if limit < size => "use am_bw with --pace and smaller messages".to_owned(),
-            (size, limit) => format!("use am_bw --size {size} --pace {}", limit / size),
+            (size, limit) if limit < size => {
+                "use `wirespeed run am_bw` with --pace and smaller messages".to_owned()
+            }
+            (size, limit) => format!("use `wirespeed run am_bw --size {size} --pace {}`", limit / size),
         },
     )
 }
@@ -161,6 +180,7 @@ mod tests {
     use super::*;
     use wirespeed_schema::case::RankSpec;
     use wirespeed_schema::test::Test;
+    use wirespeed_schema::units::{parse_duration_ns, parse_size};
 
     fn case() -> Case {
         let case = serde_json::json!({
@@ -191,10 +211,60 @@ mod tests {
         assert!(
             of(|l| l.rate_bytes_per_s_max = Some(10_240))
                 .remedy
-                .ends_with("--pace 10")
+                .ends_with("--pace 10`")
         );
         assert!(of(|l| l.ranks_max = 0).reason.contains("ranks"));
         assert_eq!(of(|l| l.ranks_max = 0).code, RefusalCode::Limit);
+    }
+
+    /// What a remedy names can be typed, one word after its option, and is accepted.
+    #[test]
+    fn a_named_limit_is_read_back() {
+        let of = |limits: ServerLimits| check(&case(), &[1], false, &limits).unwrap_err().remedy;
+        let word = |remedy: &str, option: &str| {
+            let (_, after) = remedy.split_once(option).unwrap();
+            after.split_whitespace().next().unwrap().to_owned()
+        };
+        for bytes in [1, 512, 1000, 1023] {
+            let remedy = of(ServerLimits {
+                message_bytes_max: bytes,
+                ..ServerLimits::default()
+            });
+            assert_eq!(parse_size(&word(&remedy, "--size ")), Ok(bytes), "{remedy}");
+        }
+        for ns in [1, 1500, 2_500_000, 999_000_000] {
+            let remedy = of(ServerLimits {
+                duration_ns_max: ns,
+                ..ServerLimits::default()
+            });
+            assert_eq!(
+                parse_duration_ns(&word(&remedy, "--duration ")),
+                Ok(ns),
+                "{remedy}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_greatest_part_of_the_memory_is_named() {
+        let limits = ServerLimits {
+            memory_bytes_max: 32 << 20,
+            ..ServerLimits::default()
+        };
+        let remedy = |change: fn(&mut Case)| {
+            let mut case = case();
+            change(&mut case);
+            check(&case, &[1], false, &limits).unwrap_err().remedy
+        };
+        fn stream(case: &mut Case, size_bytes: u64, window_msgs: u64) {
+            if let Test::AmBw(stream) = &mut case.test {
+                (stream.size_bytes, stream.window_msgs) = (size_bytes, window_msgs);
+            }
+        }
+        assert!(remedy(|case| stream(case, 16 << 20, 1)).contains("--size"));
+        assert!(remedy(|case| stream(case, 8, 1 << 20)).contains("--window"));
+        assert!(remedy(|case| case.raw_samples_max = 1 << 20).contains("--raw"));
+        assert!(remedy(|case| case.ranks[1].load.memory_bytes = 64 << 20).contains("--load"));
     }
 
     #[test]
@@ -253,8 +323,11 @@ mod tests {
             }
             check(&large, &[1], false, &limits).unwrap_err().remedy
         };
-        assert_eq!(remedy(1024), "use am_bw --size 1024 --pace 10");
-        assert_eq!(remedy(10_241), "use am_bw with --pace and smaller messages");
+        assert_eq!(remedy(1024), "use `wirespeed run am_bw --size 1024 --pace 10`");
+        assert_eq!(
+            remedy(10_241),
+            "use `wirespeed run am_bw` with --pace and smaller messages"
+        );
     }
 
     #[test]
