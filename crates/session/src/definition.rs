@@ -8,11 +8,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wirespeed_control::Failure;
 use wirespeed_schema::Finite;
+use wirespeed_schema::units::format_size;
 
 /// The client's name in message filters.
 pub const CLIENT: &str = "client";
 /// Memory of a benchmark's main computation where nothing else is asked for: what the original asks for.
 pub const REQUEST_BYTES: u64 = 2048 << 20;
+/// Least memory that a computation may ask for: its program takes so much.
+const MEMORY_BYTES_MIN: u64 = 16 << 20;
 /// Largest definition that is read.
 pub const DEFINITION_BYTES_MAX: u64 = 1 << 20;
 
@@ -182,6 +185,21 @@ impl Definition {
 }
 
 impl Computation {
+    fn check_resources(&self) -> Result<(), Failure> {
+        let name = &self.name;
+        match (self.resources.cores, self.resources.memory_bytes) {
+            (Some(cores), _) if !(0.01..=4096.0).contains(&cores.get()) => Err(usage(
+                format!("{name}: invalid number of cores {}", cores.get()),
+                "ask for 0.01 to 4096 cores",
+            )),
+            (_, Some(bytes)) if bytes < MEMORY_BYTES_MIN => Err(usage(
+                format!("{name}: {} of memory are too little", format_size(bytes)),
+                format!("ask for at least {}", format_size(MEMORY_BYTES_MIN)),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn check(&self) -> Result<(), Failure> {
         let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let is_taken = [CLIENT, DAEMON].contains(&self.name.as_str());
@@ -197,13 +215,7 @@ impl Computation {
                 "give it at least 1",
             ));
         }
-        let cores = self.resources.cores.map_or(1.0, Finite::get);
-        if !(0.01..=4096.0).contains(&cores) || self.resources.memory_bytes.is_some_and(|b| b < 16 << 20) {
-            return Err(usage(
-                format!("{}: its resources make no sense", self.name),
-                "ask for 0.01 to 4096 cores and at least 16 MiB",
-            ));
-        }
+        self.check_resources()?;
         let bad = |name: &String| name.is_empty() || name.contains(['=', '\0']);
         match self.environment.keys().find(|name| bad(name)) {
             Some(name) => Err(usage(
@@ -260,7 +272,11 @@ mod tests {
             ),
             (
                 r#"{"name":"x","computations":[{"name":"a","resources":{"cores":0}}]}"#,
-                "resources",
+                "cores 0",
+            ),
+            (
+                r#"{"name":"x","computations":[{"name":"a","resources":{"memory_bytes":9}}]}"#,
+                "9 B of memory",
             ),
             (
                 r#"{"name":"x","computations":[{"name":"a","colour":1}]}"#,

@@ -57,8 +57,11 @@ pub struct Observed {
 pub struct Logged {
     /// Threads that wrote.
     pub threads: u32,
-    /// Lines of 80 characters.
+    /// Lines of 80 characters that were written whole.
     pub lines: u64,
+    /// Lines that were asked for: fewer are written where the log takes no more, or the session ends first.
+    #[serde(default)]
+    pub lines_asked: u64,
     /// How long it took.
     pub elapsed_ns: u64,
     /// Where to.

@@ -33,6 +33,8 @@ struct State {
     /// Voluntary context switches of all threads at the go.
     switches_at_go: Option<u64>,
     told_to_stop: bool,
+    /// It was ended by force, from here.
+    killed: bool,
     ended: bool,
     report: ComputationReport,
 }
@@ -184,9 +186,11 @@ impl Running {
 
     /// End it by force.
     pub fn kill(&self) {
-        if !self.shared.state.lock().ended
+        let mut state = self.shared.state.lock();
+        if !state.ended
             && let Some(pid) = rustix::process::Pid::from_raw(self.pid.cast_signed())
         {
+            state.killed = true;
             // Not reaped before the watcher has seen its end, so the number is still its own.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         }
@@ -296,7 +300,7 @@ fn watch(
     let since_go = state
         .went_at
         .map(|at| heard_end.saturating_duration_since(at).as_nanos() as u64);
-    let (told, words) = (state.told_to_stop, state.own_words.take());
+    let (told, killed, words) = (state.told_to_stop, state.killed, state.own_words.take());
     let report = &mut state.report;
     let seen = &mut report.observed;
     seen.throttled_ns = usage.throttled_ns;
@@ -311,6 +315,7 @@ fn watch(
     report.exit = match (usage.oom_kills > 0, words) {
         (true, _) => "the kernel killed it for memory".into(),
         (_, Some(words)) => words,
+        (_, None) if killed && !said_done => "it no longer answered, and was killed for that".into(),
         (_, None) if said_done || told => "ended when told to".into(),
         (_, None) => how.unwrap_or_else(|| "it is gone".into()),
     };
@@ -328,6 +333,7 @@ fn note(state: &mut State, said: Said, work: &Work) {
             state.report.logged = Some(Logged {
                 threads: work.log.threads,
                 lines,
+                lines_asked: work.log.lines,
                 elapsed_ns,
                 to: LogTo::name(&work.log.to),
             });

@@ -457,7 +457,9 @@ fn nonsense_is_refused_in_one_line_with_its_code() {
     for (line, code, word) in [
         ("session --benchmarkPath=client_to_moon", 2, "client_to_moon"),
         (&format!("{path} --credits=0"), 2, "credits"),
-        (&format!("{path} --mb=100000 --via=shm"), 1, "limit"),
+        (&format!("{path} --mb=100000 --via=shm"), 2, "limit"),
+        ("session --logCount=9 --logThreads=0", 2, "--logThreads"),
+        ("session --requestMb=9", 2, "9 MiB of memory are too little"),
         ("session --cores=4000 --duration=1", 5, "this host has"),
         ("session --requestMb=99999999 --duration=1", 5, "free"),
         (&elsewhere, 5, "no node \"render7\""),
@@ -494,18 +496,25 @@ fn nonsense_is_refused_in_one_line_with_its_code() {
 #[test]
 fn a_computation_that_dies_in_mid_stream_ends_the_session() {
     let _turn = turn();
-    for (path, wait) in [
-        ("client_to_computation", "poll"),
-        ("computation_to_computation", "block"),
+    // One that had to be killed because it hung was killed by nobody else.
+    for (path, wait, signal, told) in [
+        ("client_to_computation", "poll", Signal::KILL, "signal 9"),
+        ("computation_to_computation", "block", Signal::KILL, "signal 9"),
+        (
+            "computation_to_computation",
+            "poll",
+            Signal::STOP,
+            "no longer answered",
+        ),
     ] {
         let home = home();
         let line =
             format!("session --benchmarkPath={path} --wait {wait} --route daemon --bytes=1 --credits=10");
         let client = endless(&home, &line, 3);
-        kill(workers(&home)[0], Signal::KILL);
-        let ended = client.end(SOON);
+        kill(workers(&home)[0], signal);
+        let ended = client.end(SILENT);
         assert_eq!(ended.code, Some(1), "{ended}");
-        assert!(ended.complaint().0.contains("signal 9"), "{ended}");
+        assert!(ended.complaint().0.contains(told), "{ended}");
         assert!(section(&crate::file(&home, "result.json"))["sessions"].is_array());
         assert_nothing_left(&home);
     }

@@ -5,7 +5,7 @@ use wirespeed_report::view::{Line, Part, Subject};
 use wirespeed_schema::run::Status;
 use wirespeed_schema::units::{counted, format_ns, format_rate, format_size};
 use wirespeed_schema::{Finite, Run};
-use wirespeed_session::report::{ComputationReport, Phase, Queue, SessionSection};
+use wirespeed_session::report::{ComputationReport, DaemonCost, Phase, Queue, SessionSection};
 
 /// Add what the session of `run` says, where it has one: what a sweep shows first, what bounds a stream behind its
 /// figures, its life behind the tables.
@@ -60,14 +60,18 @@ fn own_words(text: &mut String, report: &ComputationReport) {
     }
     if let Some(logged) = &report.logged {
         let seconds = logged.elapsed_ns as f64 / 1e9;
+        let of = match logged.lines < logged.lines_asked {
+            true => format!(" of {}", logged.lines_asked),
+            false => String::new(),
+        };
         let _ = writeln!(
             text,
-            "{}: logged {} lines with {} threads to {} in {seconds:.2}s: {:.2}lines/s",
+            "{}: logged {}{of} lines with {} threads to {} in {seconds:.2}s: {:.2}lines/s",
             report.name,
             logged.lines,
             logged.threads,
             logged.to,
-            logged.lines as f64 / seconds
+            logged.lines as f64 / seconds.max(1e-9)
         );
     }
 }
@@ -88,6 +92,24 @@ fn life_answer(section: &SessionSection) -> String {
         text.push_str(&format!(": ready after {}", phase_text(phase)));
     }
     text + "."
+}
+
+/// What the daemon costs a message: nothing that was seen, where it was not the slower way.
+fn daemon_line(cost: &DaemonCost) -> String {
+    let added_ns = cost.added_ns_per_message.get();
+    let verdict = match added_ns < 0.0 {
+        true => format!(
+            "a message takes {} less, so no cost is seen",
+            format_ns(-added_ns)
+        ),
+        false => format!("it adds {} to a message", format_ns(added_ns)),
+    };
+    format!(
+        "daemon, {}: {} instead of {}; {verdict}",
+        cost.case,
+        format_rate(cost.daemon_msg_per_s.get(), "msg/s"),
+        format_rate(cost.direct_msg_per_s.get(), "msg/s"),
+    )
 }
 
 /// What was asked, granted and observed, and how long the phases of life took.
@@ -119,14 +141,7 @@ fn report(section: &SessionSection) -> String {
         }
     }
     for cost in &section.daemon_cost {
-        let _ = writeln!(
-            text,
-            "  daemon, {}: {} instead of {}; it adds {} to a message",
-            cost.case,
-            format_rate(cost.daemon_msg_per_s.get(), "msg/s"),
-            format_rate(cost.direct_msg_per_s.get(), "msg/s"),
-            format_ns(cost.added_ns_per_message.get())
-        );
+        let _ = writeln!(text, "  {}", daemon_line(cost));
     }
     text.push_str(&queues(&section.queues));
     for phase in &section.phases {
@@ -181,4 +196,52 @@ fn queues(queues: &[Queue]) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed_session::report::Logged;
+
+    #[test]
+    fn a_faster_daemon_adds_nothing() {
+        let line = |direct: f64, daemon: f64| {
+            let finite = |value| Finite::maybe(value).unwrap();
+            daemon_line(&DaemonCost {
+                case: "unix 1 B, credits 1".to_owned(),
+                direct_msg_per_s: finite(direct),
+                daemon_msg_per_s: finite(daemon),
+                added_ns_per_message: finite(1e9 / daemon - 1e9 / direct),
+            })
+        };
+        assert!(line(1e6, 5e5).ends_with("it adds 1 µs to a message"));
+        assert!(line(5e5, 1e6).ends_with("a message takes 1 µs less, so no cost is seen"));
+    }
+
+    #[test]
+    fn lines_that_no_log_took_are_told() {
+        let told = |lines, elapsed_ns| {
+            let mut text = String::new();
+            let logged = Logged {
+                threads: 2,
+                lines,
+                lines_asked: 9,
+                elapsed_ns,
+                to: "null".to_owned(),
+            };
+            let report = ComputationReport {
+                name: "main".to_owned(),
+                logged: Some(logged),
+                ..ComputationReport::default()
+            };
+            own_words(&mut text, &report);
+            text
+        };
+        assert!(told(9, 1_000_000_000).contains("logged 9 lines with 2 threads"));
+        let none = told(0, 0);
+        assert!(
+            none.contains("logged 0 of 9 lines") && none.ends_with(": 0.00lines/s\n"),
+            "{none}"
+        );
+    }
 }

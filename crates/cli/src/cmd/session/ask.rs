@@ -274,8 +274,8 @@ fn work(arguments: &SessionArgs) -> Result<Work, Failure> {
     };
     if arguments.log_count > 0 && !(1..=1024).contains(&arguments.log_threads) || arguments.threads > 1024 {
         return Err(Failure::usage(
-            "there may be 1 to 1024 threads of a kind",
-            "use fewer",
+            "--threads or --logThreads: there may be 1 to 1024 threads of a kind",
+            "give a number in that range; --logCount=0 writes no log",
         ));
     }
     let to = match arguments.log_to.as_str() {
@@ -483,7 +483,7 @@ mod tests {
             ("--env=stb --site=/nonexistent/site", "/nonexistent/site"),
             ("--touchOnce=maybe", "touchOnce"),
             ("--env=nowhere", "nowhere"),
-            ("--cores=0", "resources"),
+            ("--cores=0", "cores"),
             ("--duration=soon", "soon"),
             ("--session=/nonexistent.json", "nonexistent"),
             ("--prepend=/nonexistent", "nonexistent"),

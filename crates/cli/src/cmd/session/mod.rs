@@ -210,7 +210,7 @@ impl Request {
             let reason = without_label(&prepared.planned.case, &reason);
             // Alone, what cannot run is a failure; among others, it is left out.
             match self.streams.len() {
-                1 => prepared.failure = Some(Failure::failed(reason, remedy)),
+                1 => prepared.failure = Some(Failure::usage(reason, remedy)),
                 _ => prepared.skip = Some((reason, remedy)),
             }
         }
