@@ -5,7 +5,7 @@ mod numbers;
 use crate::args::Cli;
 use crate::behind::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE, PACE, RATES_ARE_OFFERED};
 use crate::errors::Failure;
-use crate::{guesses, needs, output};
+use crate::{file, guesses, needs, output};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches as _};
 use std::ffi::OsString;
@@ -192,9 +192,7 @@ fn of_bare_word(error: &clap::Error, command: &str) -> Option<String> {
             let near = nearest(&word, &verbs)?;
             Some(format!("did you mean {near:?}?"))
         }
-        (false, _) if command.ends_with(" msgrate") && output::has_form(word.as_ref()) => {
-            Some(format!("in msgrate -o is the original's: write --output {word}"))
-        }
+        (false, _) if output::has_form(word.as_ref()) => o_of_the_original(command, &word),
         (false, _) if command.ends_with(" ab") => Some(format!(
             "write each side behind a --: {command} -- latency --via unix -- latency --via tcp"
         )),
@@ -206,6 +204,16 @@ fn of_bare_word(error: &clap::Error, command: &str) -> Option<String> {
         )),
         (false, _) => None,
     }
+}
+
+/// What is meant by a file that follows the original's `-o`, which takes none.
+fn o_of_the_original(command: &str, file: &str) -> Option<String> {
+    let mut verbs = [" msgrate", " perftest"].into_iter();
+    let verb = verbs.find(|verb| command.ends_with(verb))?;
+    Some(format!(
+        "in{verb} -o is the original's: write --output {}",
+        file::shown(file.as_ref())
+    ))
 }
 
 /// The test that a word names, here or elsewhere.

@@ -50,6 +50,9 @@ const NONSENSE: &[(&str, &str, &str)] = &[
     ("-t am_lat -s 0", "-s 0", "-s 8"),
     ("-t am_lat -s 4", "-s 4", "-s 8"),
     ("-t am_lat -o", "-o", "leave it out"),
+    ("-t put_lat -o out.json", "out.json", "--output out.json"),
+    ("-t am_lat far", "\"far\"", "leave -l out"),
+    ("-t am_lat --forever", "--forever", "leave --forever out"),
     ("-t tag_bw -A signal", "-A", "leave it out"),
     ("-t am_lat -y", "-y", "leave it out"),
     ("-t am_lat -A never", "never", "signal"),
@@ -78,6 +81,8 @@ fn nonsense_is_told_before_anything_is_connected() {
     for (words, cause) in [
         ("-p 99999 far -t am_lat -x shm", "99999"),
         ("-p 0", "0"),
+        ("-o out.json", "out.json"),
+        ("far -t put_lat -x shm -o out.json", "out.json"),
         ("far -t am_lat -x posix -d memory -m cuda", "cuda"),
         ("far -t am_lat -x posix", "-d"),
         ("far -t am_lat", "-x"),

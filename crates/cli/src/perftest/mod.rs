@@ -69,14 +69,25 @@ pub fn perftest(registry: &Registry, arguments: &PerftestArgs, color: ColorChoic
         return client(registry, arguments, color, Place::Job(ranks));
     }
     match (&arguments.server, loopback) {
-        (Some(_), _) if arguments.test.loopback => {
+        // `-o FILE` as in other verbs: the file is the word where the server stands.
+        (Some(word), _) if arguments.test.one_sided && crate::output::has_form(word.as_ref()) => {
+            Err(Failure::usage(
+                format!("{word:?} is no server"),
+                format!("in perftest -o is the original's: write --output {word}"),
+            ))
+        }
+        (Some(host), _) if arguments.test.loopback => {
             let failure = Failure::usage(
-                "-l means that there is no server, and one is named",
+                format!("-l means that there is no server, and {host:?} is named as one"),
                 "leave -l out, or the server",
             );
             refuse(registry, arguments, &failure);
             Err(failure)
         }
+        (None, true) if arguments.forever => Err(Failure::usage(
+            "--forever is for a server, and a loopback has none",
+            "leave --forever out, or -l and the tests",
+        )),
         (None, false) if arguments.experiment.dry_run => client(registry, arguments, color, Place::Here),
         (None, false) => server::serve(arguments),
         (None, true) => client(registry, arguments, color, Place::Loopback),
