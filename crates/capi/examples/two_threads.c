@@ -54,7 +54,7 @@ static int32_t barrier(void *context, ws_progress progress, void *argument)
             progress(argument);
         pthread_mutex_lock(&group->lock);
     }
-    int32_t lost = group->lost;
+    int32_t lost = group->generation == generation; /* who was met, was met */
     pthread_mutex_unlock(&group->lock);
     return lost;
 }

@@ -112,8 +112,8 @@ typedef struct {
     uint64_t received_messages;
     // Their payload.
     uint64_t received_bytes;
-    // Median of its samples, in ns: round trips (not halved), completions, or times between operations; -1 where the
-    // rank takes none.
+    // Median of its samples, in ns: round trips (not halved), completions, iterations of posted messages, or times
+    // between operations; -1 where the rank takes none.
     double typical_ns;
     // Largest of its samples, in ns; -1 where the rank takes none.
     double max_ns;
@@ -142,8 +142,8 @@ typedef struct {
     uint64_t received_messages;
     // Their payload.
     uint64_t received_bytes;
-    // Median of all samples, in ns: round trips (not halved), completions, or times between operations; -1 where the
-    // rank takes none.
+    // Median of all samples, in ns: round trips (not halved), completions, iterations of posted messages, or times
+    // between operations; -1 where the rank takes none.
     double typical_ns;
     // Mean of all samples, in ns; -1 where the rank takes none.
     double average_ns;
@@ -208,8 +208,9 @@ void ws_stop_cancel(const ws_stop *stop);
 // `stop` is NULL or comes from `ws_stop_new`, and is not used again.
 void ws_stop_free(ws_stop *stop);
 
-// Measure `given` as the rank that `rte` says, in this thread. Collective: every rank calls it with the same parameters.
-// Nothing is printed, nothing outlives the call, and it may be called again, also by several threads at once.
+// Measure `given` as the rank that `rte` says, in this thread. Collective: every rank calls it with the same parameters;
+// where one has another test, size, transport or end, all get WS_USAGE. Nothing is printed, nothing outlives the call, and it
+// may be called again, also by several threads at once.
 //
 // `report` (with `report_context`) and `stop` may be NULL. On WS_OK, WS_WRONG_DATA and WS_INTERRUPTED, and on WS_FAILED when
 // the run broke off after its start, `*result` is a result, to be freed with `ws_result_free`; otherwise NULL.

@@ -7,6 +7,32 @@ use wirespeed_schema::plan::{Plan, PlanError, Template, canonical_key, expand};
 /// Keys that the runtime answers, not the caller: how many ranks there are and where.
 const OF_THE_RUNTIME: [&str; 4] = ["threads", "procs", "to", "repeats"];
 
+/// `error` with a remedy that a caller from C can follow: there is no command line that says how many ranks there are, and no
+/// plan file.
+fn of_c(mut error: PlanError) -> PlanError {
+    let names_ranks = |text: &str| {
+        let is_one = |word: &str| OF_THE_RUNTIME.iter().any(|key| word == format!("--{key}"));
+        text.split(|c: char| c.is_whitespace() || c == ',').any(is_one)
+    };
+    error.remedy = match error.remedy.split_once("choose from: ") {
+        _ if names_ranks(&error.cause) || names_ranks(&error.remedy) => {
+            "the runtime (ws_rte) says how many ranks there are: give it another size".to_owned()
+        }
+        Some((before, names)) => {
+            let taken = |name: &&str| !OF_THE_RUNTIME.contains(name);
+            let names: Vec<_> = names.split(", ").filter(taken).collect();
+            format!("{before}choose from: {}", names.join(", "))
+        }
+        None => {
+            let clause = error.remedy.split_once(", or give that test a [[case]]");
+            clause
+                .map_or(error.remedy.as_str(), |(before, _)| before)
+                .to_owned()
+        }
+    };
+    error
+}
+
 /// Parameters of one case, as they were given.
 #[derive(Debug, Clone, Default)]
 pub struct Words(Vec<(String, String)>);
@@ -25,7 +51,7 @@ impl Words {
                         "the runtime that is given to the measurement says how many ranks there are and where",
                     ));
                 }
-                canonical_key(key)?.to_owned()
+                canonical_key(key).map_err(of_c)?.to_owned()
             }
         };
         self.0.retain(|(known, _)| *known != key);
@@ -35,6 +61,10 @@ impl Words {
 
     /// The one case that the words describe, for `ranks` ranks.
     pub fn case(&self, registry: &Registry, group: GroupKind, ranks: u32) -> Result<Case, PlanError> {
+        self.expanded(registry, group, ranks).map_err(of_c)
+    }
+
+    fn expanded(&self, registry: &Registry, group: GroupKind, ranks: u32) -> Result<Case, PlanError> {
         let mut template = Template::default();
         for (key, value) in &self.0 {
             match key.strip_prefix("option.") {
@@ -112,6 +142,24 @@ mod tests {
             .case(&Registry::builtin(), GroupKind::Threads, 2)
             .unwrap_err();
         assert!(error.cause.contains("2 cases"), "{error}");
+        // No remedy names what the caller cannot give.
+        let refused = |pairs: &[(&str, &str)], ranks| {
+            let words = words(pairs)?;
+            let case = words.case(&Registry::builtin(), GroupKind::Threads, ranks);
+            case.map(drop)
+        };
+        for (pairs, ranks) in [
+            (&[("sise", "8")][..], 2),
+            (&[("test", "am_lat"), ("via", "inproc")], 1),
+            (&[("test", "am_lat"), ("via", "inproc")], 4_000_000),
+            (&[("test", "am_lat"), ("via", "inproc"), ("grid", "2d")], 2),
+            (&[("test", "bulk_get"), ("via", "inproc"), ("check", "true")], 2),
+        ] {
+            let remedy = refused(pairs, ranks).unwrap_err().remedy;
+            for word in ["threads", "procs", "repeats", "[[case]]"] {
+                assert!(!remedy.contains(word), "{pairs:?}: {remedy}");
+            }
+        }
         let none = words(&[("test", "am_lat")]).unwrap();
         assert!(none.case(&Registry::builtin(), GroupKind::Threads, 2).is_err());
     }

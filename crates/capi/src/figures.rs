@@ -40,12 +40,13 @@ impl Figures {
         self.metrics.get(tag).map(|metric| metric.value.get())
     }
 
-    /// Median and mean of the rank's own samples, in ns: round trips where it has them, else completions, else times
-    /// between operations.
+    /// Median and mean of the rank's own samples, in ns: round trips where it has them, else completions, else iterations,
+    /// else times between operations.
     pub fn typical_and_mean_ns(&self) -> Option<(f64, f64)> {
         let kinds = [
             SampleKind::RoundTrip,
             SampleKind::Completion,
+            SampleKind::Iteration,
             SampleKind::SendInterval,
             SampleKind::ReceiveInterval,
         ];

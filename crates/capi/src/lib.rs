@@ -3,6 +3,7 @@
 //!
 //! It must never print, exit, or let a panic cross into C. The functions are in `ffi`; this file only names the parts.
 
+mod agree;
 mod build;
 pub mod ffi;
 mod figures;

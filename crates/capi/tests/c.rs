@@ -115,6 +115,7 @@ fn measures(program: &Path, folder: &Path, words: [&str; 3]) {
         1,
         "{words:?}: {out}{err}"
     );
+    assert!(!out.contains("typical -"), "{words:?}: {out}");
     // Reports are the example's own; the library says nothing.
     let silent = err.lines().all(|line| line.contains(" ms: "));
     assert!(silent, "{words:?}: {err}");
@@ -139,6 +140,8 @@ fn two_processes_measure_with_transports_of_our_own() {
         ["shm", "am_lat", "8"],
         ["tcp", "put_bw", "4K"],
         ["unix", "tag_bw", "64"],
+        ["shm", "msgrate", "8"],
+        ["tcp", "osu_bw", "64"],
     ] {
         measures(&program, folder.path(), words);
     }

@@ -9,6 +9,7 @@ use std::ffi::c_void;
 use wirespeed::schema::outcome::{Interval, Outcome, StopReason};
 use wirespeed::transport::cancel::CancelReason;
 use wirespeed::{Cancel, measure};
+use wirespeed_schema::units::counted;
 
 /// One slice of a running measurement, as this rank sees it.
 #[repr(C)]
@@ -26,8 +27,8 @@ pub struct ws_interval {
     pub received_messages: u64,
     /// Their payload.
     pub received_bytes: u64,
-    /// Median of its samples, in ns: round trips (not halved), completions, or times between operations; -1 where the
-    /// rank takes none.
+    /// Median of its samples, in ns: round trips (not halved), completions, iterations of posted messages, or times
+    /// between operations; -1 where the rank takes none.
     pub typical_ns: f64,
     /// Largest of its samples, in ns; -1 where the rank takes none.
     pub max_ns: f64,
@@ -95,8 +96,9 @@ pub unsafe extern "C" fn ws_stop_free(stop: *mut ws_stop) {
     }
 }
 
-/// Measure `given` as the rank that `rte` says, in this thread. Collective: every rank calls it with the same parameters.
-/// Nothing is printed, nothing outlives the call, and it may be called again, also by several threads at once.
+/// Measure `given` as the rank that `rte` says, in this thread. Collective: every rank calls it with the same parameters;
+/// where one has another test, size, transport or end, all get WS_USAGE. Nothing is printed, nothing outlives the call, and it
+/// may be called again, also by several threads at once.
 ///
 /// `report` (with `report_context`) and `stop` may be NULL. On WS_OK, WS_WRONG_DATA and WS_INTERRUPTED, and on WS_FAILED when
 /// the run broke off after its start, `*result` is a result, to be freed with `ws_result_free`; otherwise NULL.
@@ -128,6 +130,12 @@ pub unsafe extern "C" fn ws_measure(
             .map_err(|why| Problem::usage(why, "set rank, size, group, barrier and exchange"))?;
         let registry = crate::registry();
         let case = given.words.case(&registry, runtime.group, rte.size)?;
+        if let Some((rank, parameter)) = crate::agree::difference(&case, &runtime)? {
+            return Err(Problem::usage(
+                format!("rank {rank} was given another {parameter} than rank 0"),
+                "give every rank the same parameters",
+            ));
+        }
         let mut seen = Overall::default();
         let outcome = measure(&case, &registry, &runtime, &mut |interval| {
             let slice = seen.add(interval);
@@ -144,21 +152,36 @@ pub unsafe extern "C" fn ws_measure(
     unsafe { guarded(error, body) }
 }
 
+/// What is wrong with the data that arrived. Only an unreliable transport may lose messages, or change their order.
+fn wrong_data(outcome: &Outcome) -> Option<String> {
+    let faults = outcome.faults;
+    let delivery = outcome.transport_facts.get("delivery");
+    let reliable = delivery.is_none_or(|delivery| delivery != "unreliable");
+    let kinds = [
+        (faults.corrupt_messages, true, "arrived with other data than sent"),
+        (faults.lost_messages, reliable, "never came"),
+        (faults.reordered_messages, reliable, "came after a later one"),
+        (faults.duplicate_messages, reliable, "came twice"),
+    ];
+    let (count, _, what) = kinds
+        .into_iter()
+        .find(|(count, counts, _)| *count > 0 && *counts)?;
+    Some(format!("{} {what}", counted(count, "message")))
+}
+
 /// What is wrong with a result that there is.
 fn problem_of(outcome: &Outcome) -> Option<Problem> {
     let error = outcome.error.as_deref();
-    let corrupt = outcome.faults.corrupt_messages;
-    let (status, cause) = match (corrupt, error) {
-        (1.., error) => {
+    let (status, cause) = match (wrong_data(outcome), error) {
+        (Some(wrong), error) => {
             let more = error.map(|error| format!("; {error}")).unwrap_or_default();
-            let cause = format!("{corrupt} messages arrived with other data than sent{more}");
-            (ws_status::WS_WRONG_DATA, cause)
+            (ws_status::WS_WRONG_DATA, wrong + &more)
         }
-        (0, Some(error)) => (ws_status::WS_FAILED, error.to_owned()),
-        (0, None) if outcome.stop == StopReason::Interrupted => {
+        (None, Some(error)) => (ws_status::WS_FAILED, error.to_owned()),
+        (None, None) if outcome.stop == StopReason::Interrupted => {
             (ws_status::WS_INTERRUPTED, "stopped before its end".to_owned())
         }
-        (0, None) => return None,
+        (None, None) => return None,
     };
     Some(Problem {
         status,
@@ -207,6 +230,7 @@ impl Overall {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed::schema::outcome::Faults;
 
     #[test]
     fn every_status_but_the_good_one_has_a_cause() {
@@ -231,6 +255,28 @@ mod tests {
             of(StopReason::Failed, 0, Some("x")),
             Some((ws_status::WS_FAILED, "x".into()))
         );
+        let faulty = |faults: Faults, delivery: &str| {
+            let mut outcome = crate::figures::tests::outcome();
+            outcome.faults = faults;
+            let facts = &mut outcome.transport_facts;
+            facts.insert("delivery".to_owned(), delivery.to_owned());
+            problem_of(&outcome).map(|problem| (problem.status, problem.cause))
+        };
+        for (lost, reordered, duplicate, told) in [
+            (1, 0, 0, "1 message never came"),
+            (0, 2, 0, "2 messages came after a later one"),
+            (0, 0, 3, "3 messages came twice"),
+        ] {
+            let faults = Faults {
+                lost_messages: lost,
+                reordered_messages: reordered,
+                duplicate_messages: duplicate,
+                ..Faults::default()
+            };
+            let wrong = Some((ws_status::WS_WRONG_DATA, told.to_owned()));
+            assert_eq!(faulty(faults, "in order"), wrong);
+            assert_eq!(faulty(faults, "unreliable"), None);
+        }
         let stopped = of(StopReason::Interrupted, 0, None);
         assert_eq!(
             stopped,

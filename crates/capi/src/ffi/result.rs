@@ -24,8 +24,8 @@ pub struct ws_summary {
     pub received_messages: u64,
     /// Their payload.
     pub received_bytes: u64,
-    /// Median of all samples, in ns: round trips (not halved), completions, or times between operations; -1 where the
-    /// rank takes none.
+    /// Median of all samples, in ns: round trips (not halved), completions, iterations of posted messages, or times
+    /// between operations; -1 where the rank takes none.
     pub typical_ns: f64,
     /// Mean of all samples, in ns; -1 where the rank takes none.
     pub average_ns: f64,
