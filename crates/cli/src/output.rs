@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use wirespeed_control::StopFlag;
 use wirespeed_report::Input;
 use wirespeed_report::render::{self, CsvRows, JsonForm, Style};
-use wirespeed_schema::run::{CaseResult, Event, Status};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Event, Status};
 use wirespeed_schema::{Case, Run};
 
 /// Words of the command by which a page is called.
@@ -231,6 +231,13 @@ impl Output {
             );
             self.note(text.and_then(|text| print(&text)));
         }
+        let is_original = self.original.is_some() && self.shows_table();
+        if is_original {
+            left_out(run).iter().for_each(|text| stderr::say(text));
+        }
+        if is_original || self.live.is_some() {
+            goals_missed(run).iter().for_each(|text| stderr::say(text));
+        }
         match self.failed.take() {
             // Stdout has its document, or cannot have any.
             Some(failure) => Err(failure.documented()),
@@ -257,6 +264,31 @@ impl Output {
             Form::Hlog => render::hdr::log(run).map_err(Failure::defect),
         }
     }
+}
+
+/// Cases that were not measured: an original's form leaves them out.
+fn left_out(run: &Run) -> Vec<String> {
+    let skipped = run
+        .cases
+        .iter()
+        .filter(|result| result.status == CaseStatus::Skipped);
+    let told = |result: &CaseResult| {
+        let why = result.error.as_deref().unwrap_or_default();
+        format!("{}: skipped: {why}", result.case.label())
+    };
+    skipped.map(told).collect()
+}
+
+/// What `--until` asked for and did not get: an original's form has no place for it.
+fn goals_missed(run: &Run) -> Vec<String> {
+    let missed = |result: &CaseResult| {
+        let mut remarks = result.remarks.iter();
+        let remark = remarks.find(|remark| remark.code == "not_converged")?;
+        let remedy = remark.remedy.as_deref().unwrap_or_default();
+        let (label, message) = (result.case.label(), &remark.message);
+        Some(format!("warning: {label}: {message}\n  remedy: {remedy}"))
+    };
+    run.cases.iter().filter_map(missed).collect()
 }
 
 /// Whoever read what a run writes on stdout as it goes on is gone.

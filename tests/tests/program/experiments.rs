@@ -221,6 +221,39 @@ fn nonsense_is_refused_by_all() {
     }
 }
 
+/// An original's form on stdout is the original's alone; whether a goal was reached is told beside it.
+#[test]
+fn a_goal_that_was_missed_is_told_beside_every_original() {
+    let _turn = turn();
+    for verb in [
+        "perftest -l -t am_lat -x inproc -n 100 -f",
+        "msgrate --format classic -i 3 -c 64K",
+        "msgrate --format classic -o -i 3 -c 64K",
+        "session --format classic --benchmarkPath=client_to_computation --bytes=1 --duration=0.1",
+    ] {
+        let goal = "--until rate:0.01% --until-time 1ms";
+        let goal = match verb.starts_with("perftest") {
+            true => goal.replace("rate", "p50"),
+            false => goal.to_owned(),
+        };
+        let ended = home().run(&format!("{verb} {goal}")).code(0);
+        assert!(ended.stderr.contains("not reached after 1 run"), "{ended}");
+        assert!(ended.stderr.contains("remedy: allow more runs"), "{ended}");
+        assert!(!ended.stdout.contains("not reached"), "{ended}");
+        // One of the four patterns had time to run.
+        if verb.starts_with("msgrate") {
+            assert_eq!(
+                ended.stderr.matches("skipped: the time of the goal").count(),
+                3,
+                "{ended}"
+            );
+        }
+        if verb.contains(" -o ") {
+            assert!(ended.stdout.ends_with(" partial\n"), "{ended}");
+        }
+    }
+}
+
 /// What `ab` measured is whole, and one document, whatever else fails.
 #[test]
 fn what_two_arms_gave_is_not_lost() {

@@ -172,9 +172,13 @@ fn smb_lines(text: &str) -> Result<Vec<Figures>, ImportError> {
     Ok(found)
 }
 
-/// A rate as it is printed there, of one rank; none of a job or a message that there cannot be.
+/// A rate as it is printed there, of one rank; none of a job or a message that there cannot be, nor 0, which stands for a
+/// pattern that was not measured.
 fn smb_figures(counts: [f64; COUNTS.len()], pattern: &str, rate: f64) -> Option<Figures> {
     let [ranks, peers, iterations, messages, size, cache, stride] = counts;
+    if rate <= 0.0 {
+        return None;
+    }
     let words = [
         ("test", "msgrate"),
         ("pattern", pattern),
@@ -291,6 +295,7 @@ mod tests {
                     \x20all-start: 4000000.00\n";
         assert_eq!(smb(text).unwrap(), found);
         assert_eq!(smb("0 6 1 1 8 0 1 1.0 2.0 3.0 4.0\n").unwrap(), []);
+        assert_eq!(smb("8 6 4 128 8 1 1 0.00 2.0 0.00 4.0\n").unwrap().len(), 2);
         assert!(smb("1 2 3\n").is_err() && smb("single direction: x\n").is_err());
         let log: String = (1..=100).map(|i| format!("{}\n", i * 1000)).collect();
         let found = workers(&log).unwrap();

@@ -86,7 +86,8 @@ pub fn msgrate_classic(run: &Run, _: &Style) -> String {
 }
 
 /// The original's line for programs, one for each point: ranks, peers, iterations, messages, bytes, cache, ranks a node,
-/// and the four rates. A rate that was not measured is 0.00; a line with one that was not finished says so at its end.
+/// and the four rates. A rate that was not measured is 0.00; a line with one, or with one that was not finished, says so at
+/// its end.
 pub fn msgrate_line(run: &Run, _: &Style) -> String {
     let mut text = String::new();
     for point in points(run) {
@@ -104,14 +105,9 @@ pub fn msgrate_line(run: &Run, _: &Style) -> String {
         for rate in point.rates {
             text.push_str(&format!("{:.2} ", rate.map_or(0.0, |(rate, _)| rate)));
         }
-        text.push_str(
-            point
-                .rates
-                .iter()
-                .flatten()
-                .find_map(|(_, word)| *word)
-                .unwrap_or_default(),
-        );
+        let unfinished = point.rates.iter().flatten().find_map(|(_, word)| *word);
+        let missing = point.rates.iter().any(Option::is_none).then_some("partial");
+        text.push_str(unfinished.or(missing).unwrap_or_default());
         text.push('\n');
     }
     text

@@ -204,6 +204,13 @@ fn the_classic_forms_are_the_originals() {
             .iter()
             .all(|rate| rate.rsplit_once('.').is_some_and(|(_, d)| d.len() == 2))
     );
+    let mut fewer = run.clone();
+    fewer.cases.pop();
+    let line = render::msgrate_line(&fewer, &style);
+    assert!(
+        line.ends_with(" 0.00 partial\n"),
+        "no rate was measured as 0: {line}"
+    );
     let table = screen(&run, &style);
     assert!(table.contains("pre-post") && table.contains("classic"), "{table}");
 }
