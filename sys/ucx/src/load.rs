@@ -116,6 +116,7 @@ fn open(file: Option<&Path>) -> Result<Loaded, LoadError> {
     // SAFETY: loading runs UCX's constructors, which are made for that; symbols stay local, so nothing of this
     // process is replaced.
     let open = || unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(missing);
+    let _as_it_was = Hangup::keep();
     // Counted once more than it is used, so that it stays also when it turns out to be no good.
     let _counted = open()?.into_raw();
     let library = open()?;
@@ -147,6 +148,27 @@ fn open(file: Option<&Path>) -> Result<Loaded, LoadError> {
         log::capture(push);
     }
     Ok(Loaded { ucx, version, path })
+}
+
+/// What this process does at SIGHUP, put back when dropped. UCX takes the signal for itself when it is loaded (`UCX_DEBUG_SIGNO`,
+/// to trace from then on): a run under `nohup` would then end with its terminal, and one that was to end would go on.
+struct Hangup(libc::sigaction);
+
+impl Hangup {
+    fn keep() -> Option<Hangup> {
+        // SAFETY: all-zero is a valid value of this structure.
+        let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
+        // SAFETY: asks only; the structure is ours.
+        let asked = unsafe { libc::sigaction(libc::SIGHUP, std::ptr::null(), &mut now) };
+        (asked == 0).then_some(Hangup(now))
+    }
+}
+
+impl Drop for Hangup {
+    fn drop(&mut self) {
+        // SAFETY: what the kernel gave is taken back by it.
+        unsafe { libc::sigaction(libc::SIGHUP, &self.0, std::ptr::null_mut()) };
+    }
 }
 
 /// What the loader said, without its number.
@@ -190,8 +212,12 @@ mod tests {
 
     #[test]
     fn the_loaded_library_knows_its_release() {
+        let handler = || Hangup::keep().map(|now| now.0.sa_sigaction);
+        // SAFETY: no handler runs, the signal is ignored from here on.
+        unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
         match load(None) {
             Ok(loaded) => {
+                assert_eq!(handler(), Some(libc::SIG_IGN), "SIGHUP is not ignored any more");
                 assert!(loaded.version >= OLDEST);
                 assert!(loaded.path.is_file());
                 assert!(load(Some(Path::new("/nowhere"))).is_err());
