@@ -21,6 +21,14 @@ struct Line<'a> {
     loss_ratio: Option<f64>,
 }
 
+impl Line<'_> {
+    /// Whether the receiver is said to have got nothing, though no datagram is said to be lost: what a client prints that was
+    /// stopped before the server could tell.
+    fn is_untold(&self) -> bool {
+        !self.is_sender && self.bytes_per_s <= 0.0 && self.loss_ratio.is_none()
+    }
+}
+
 fn line(text: &str) -> Option<Line<'_>> {
     let text = text.trim();
     let is_sender = text.ends_with("sender");
@@ -69,8 +77,8 @@ pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
         });
     }
     let (mut found, mut size_bytes, mut at_server) = (Vec::new(), None, false);
-    let mut lines = text.lines().peekable();
-    while let Some(next) = lines.next() {
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((number, next)) = lines.next() {
         if next.contains("iperf3 ") {
             (size_bytes, at_server) = (length_of(next), false);
         }
@@ -83,9 +91,16 @@ pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
         // The last titles of a run stand above its totals.
         if next.starts_with("[ ID]") && !at_server {
             let mut totals = Vec::new();
-            while let Some(total) = lines.peek().and_then(|next| line(next)) {
+            while let Some(total) = lines.peek().and_then(|(_, next)| line(next)) {
                 totals.push(total);
                 lines.next();
+            }
+            if let Some(at) = totals.iter().position(Line::is_untold) {
+                return Err(ImportError::Line {
+                    format: FORMAT,
+                    line: number + at + 2,
+                    what: "nothing arrived: the run was interrupted, or failed",
+                });
             }
             found.extend(figures(&totals, next.contains("Datagrams"), size_bytes));
         }
@@ -233,6 +248,40 @@ mod tests {
         let found = read(both).unwrap();
         assert_eq!((found[0].test.name(), found[0].streams), ("am_bibw", 1));
         assert_eq!(found[0].figures, [("bandwidth_bytes_per_s", 1.5e9)]);
+    }
+
+    #[test]
+    fn a_run_that_was_stopped_before_the_other_end_told_is_no_result() {
+        let tcp = TCP.replace(
+            "8.00 Gbits/sec                  receiver",
+            "0.00 bits/sec                  receiver",
+        );
+        let udp = UDP.replace(
+            "600 Mbits/sec  0.001 ms  250/1000 (25%)",
+            "0.00 bits/sec  0.000 ms  0/0 (0%)",
+        );
+        let both = "[ ID][Role] Interval\n\
+            [  5][TX-C]   0.00-0.60   sec  1.85 GBytes  8.0 Gbits/sec    0             sender\n\
+            [  5][TX-C]   0.00-0.60   sec  0.00 Bytes  0.00 bits/sec                  receiver\n\
+            [  7][RX-C]   0.00-0.60   sec  1.83 GBytes  4.0 Gbits/sec                  receiver\n";
+        for (text, line) in [
+            (tcp.as_str(), 7),
+            (&udp, 3),
+            (both, 3),
+            (&(TCP.to_owned() + both), 12),
+        ] {
+            let refused = read(text).unwrap_err().to_string();
+            assert!(
+                refused.contains(&format!("line {line}: nothing arrived")),
+                "{refused}"
+            );
+        }
+        // All datagrams of a whole run lost is a figure.
+        let lost = UDP.replace(
+            "600 Mbits/sec  0.001 ms  250/1000 (25%)",
+            "0.00 bits/sec  0.000 ms  1000/1000 (100%)",
+        );
+        assert!(read(&lost).unwrap()[0].figures.contains(&("loss_ratio", 1.0)));
     }
 
     #[test]
