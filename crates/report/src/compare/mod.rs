@@ -52,10 +52,12 @@ fn of_meshes(sides: (Side, Side), whole: Matched, meshes: Meshes, within_ratio: 
     let families = [figures.as_slice(), meshes.links.as_slice()];
     let [figures, links] = judge_families(families, Method::Unpaired, within_ratio);
     let (only_a, only_b) = (meshes.only_a.clone(), meshes.only_b.clone());
+    let noughts = verdict::noughts(&whole.sides);
     let (rows, change) = meshes.shown(figures, links);
     let mut comparison = Comparison {
         rows,
         mesh: Some(change),
+        noughts,
         ..assembled(
             Method::Unpaired,
             sides,
@@ -130,6 +132,7 @@ fn assembled(method: Method, (a, b): (Side, Side), matched: Matched, within_rati
         within_ratio: Finite::maybe(within_ratio).unwrap_or_default(),
         rows,
         unjudged,
+        noughts: verdict::noughts(&matched.sides),
         only_a: matched.only_a,
         only_b: matched.only_b,
         ..Comparison::default()

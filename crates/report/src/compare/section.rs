@@ -158,6 +158,9 @@ pub struct Comparison {
     /// Figures that were to be compared and cannot be: they count as inconclusive.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<Unjudged>,
+    /// Figures that are 0 in every run of both: they have no ratio, and pass.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub noughts: Vec<Unjudged>,
     /// Of two meshes, what else changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mesh: Option<MeshChange>,

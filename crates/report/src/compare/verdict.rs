@@ -45,8 +45,8 @@ pub fn more_is_better(tag: &str) -> bool {
 /// of the signed ranks (paired) or the rank sums (unpaired), Holm over the rows. Faster or slower: the interval lies wholly
 /// beyond the margin, and the adjusted p-value, which is against the margin's nearer edge, is below 5 %. Same: the interval
 /// is wholly within the margin, which is two one-sided tests at 2.5 %. Of two files of which one was disturbed nothing below
-/// a factor of 3 is faster or slower. Figures that are not above 0 in all runs have no ratio: they are told with the reason, but
-/// for those that are 0 in every run of both.
+/// a factor of 3 is faster or slower. Figures that are not above 0 in all runs have no ratio: they are told with the reason; those
+/// that are 0 in every run of both are told apart.
 pub fn judge(sides: &[Sides], method: Method, within_ratio: f64) -> (Vec<Row>, Vec<Unjudged>) {
     let (mut judged, mut unjudged) = (Vec::new(), Vec::new());
     for (sides, row) in sides.iter().zip(judge_each(sides, method, within_ratio)) {
@@ -64,11 +64,30 @@ fn without(runs: &[f64]) -> (usize, usize) {
     (known().filter(|value| **value <= 0.0).count(), known().count())
 }
 
+/// Whether both sides agree that there is nothing.
+fn is_nought(sides: &Sides) -> bool {
+    [&sides.a, &sides.b]
+        .map(|runs| without(runs))
+        .iter()
+        .all(|(nought, all)| nought == all)
+}
+
+/// The figures of which there is nothing in every run of both: losses that nobody had.
+pub(super) fn noughts(sides: &[Sides]) -> Vec<Unjudged> {
+    let is_known = |sides: &&Sides| [&sides.a, &sides.b].iter().all(|runs| without(runs).1 != 0);
+    let found = sides.iter().filter(is_known).filter(|sides| is_nought(sides));
+    let told = found.map(|sides| Unjudged {
+        label: sides.label.clone(),
+        tag: sides.tag.clone(),
+        why: "0 in every run of both".to_owned(),
+    });
+    told.collect()
+}
+
 /// Why there is no ratio; nothing where both sides agree that there is nothing.
 fn why_not(sides: &Sides) -> Option<Unjudged> {
     let (a, b) = (without(&sides.a), without(&sides.b));
-    let is_all = |(nought, all): (usize, usize)| nought == all;
-    if is_all(a) && is_all(b) {
+    if is_nought(sides) {
         return None;
     }
     let said = |((nought, all), letter): ((usize, usize), &str)| match nought {

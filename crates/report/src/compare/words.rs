@@ -13,7 +13,8 @@ use crate::wording::{counted, percent};
 pub fn answer(comparison: &Comparison) -> Vec<String> {
     let within = percent(comparison.within_ratio.get());
     if let ([row], []) = (comparison.rows.as_slice(), comparison.unjudged.as_slice()) {
-        return vec![sentence(row, &within, comparison)];
+        let alone = sentence(row, &within, comparison);
+        return std::iter::once(alone).chain(noughts(comparison)).collect();
     }
     let count = |verdict: Verdict| {
         comparison
@@ -48,6 +49,7 @@ pub fn answer(comparison: &Comparison) -> Vec<String> {
         ));
     }
     lines.extend(unjudged(comparison));
+    lines.extend(noughts(comparison));
     lines.extend(lacking_runs(comparison));
     lines.extend(withheld(comparison));
     lines.extend(
@@ -67,6 +69,15 @@ fn unjudged(comparison: &Comparison) -> Option<String> {
     });
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| format!("Not compared, for want of a ratio: {}.", listed(&told, NAMED_MAX)))
+}
+
+/// The figures of which neither side has anything.
+fn noughts(comparison: &Comparison) -> Option<String> {
+    let told = comparison.noughts.iter();
+    let told: Vec<String> = told
+        .map(|one| format!("{} of {}", spoken(&one.tag), one.label))
+        .collect();
+    (!told.is_empty()).then(|| format!("The same, 0 in every run of both: {}.", listed(&told, NAMED_MAX)))
 }
 
 /// The row that differs most among those with this verdict.

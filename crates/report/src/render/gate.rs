@@ -22,7 +22,7 @@ pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     text.push_str(&format!(
         "<testsuites><testsuite name=\"wirespeed\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
-        comparison.rows.len() + comparison.unjudged.len(),
+        comparison.rows.len() + comparison.unjudged.len() + comparison.noughts.len(),
         count(&failed) + unjudged_failed,
         count(&skipped) + unjudged_skipped
     ));
@@ -52,6 +52,15 @@ pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
             "  <testcase classname=\"{}\" name=\"{}\">{said}</testcase>\n",
             xml(&one.label),
             xml(&one.tag)
+        ));
+    }
+    for one in &comparison.noughts {
+        text.push_str(&format!(
+            "  <testcase classname=\"{}\" name=\"{}\"><system-out>{}: {}</system-out></testcase>\n",
+            xml(&one.label),
+            xml(&one.tag),
+            Verdict::Same.name(),
+            xml(&one.why)
         ));
     }
     text.push_str("</testsuite></testsuites>\n");

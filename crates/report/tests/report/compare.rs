@@ -85,9 +85,29 @@ fn a_figure_that_is_nought_is_told_and_passes_no_gate() {
             );
         }
     }
-    // Nothing on both sides is no difference.
+    // Nothing on both sides is no difference, and is told as that, beside other figures and alone.
     let both = compared(&rates(8), &rates(8)).unwrap();
     assert_eq!((both.rows.len(), both.unjudged.len()), (1, 0));
+    let alone = Comparison {
+        rows: Vec::new(),
+        ..both.clone()
+    };
+    for (found, tests) in [(both, 2), (alone, 1)] {
+        let mut shown = of(Vec::new());
+        shown.sections.put(&found);
+        let text = screen(&shown, &Style::PLAIN);
+        assert!(
+            text.contains("The same, 0 in every run of both: RTT p50 of shm am_lat 64 B."),
+            "{text}"
+        );
+        assert!(!text.contains("Nothing was measured"), "{text}");
+        let xml = wirespeed_report::render::junit(&found, false);
+        let counts = format!("tests=\"{tests}\" failures=\"0\"");
+        assert!(
+            xml.contains(&counts) && xml.contains("same: 0 in every run of both"),
+            "{xml}"
+        );
+    }
 }
 
 #[test]
