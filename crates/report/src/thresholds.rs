@@ -8,6 +8,8 @@ pub const REACHED_SHARE: f64 = 0.95;
 pub(crate) const FALLEN_SHARE: f64 = 0.8;
 /// A smaller share of an offered rate is not the rate that was asked for.
 pub(crate) const CARRIED_SHARE_MIN: f64 = 0.99;
+/// Messages of a run from which on one that is left behind is no large share of them.
+pub(crate) const CARRIED_MESSAGES_MIN: u64 = 10;
 /// A window is full from this share of it in flight on.
 pub(crate) const WINDOW_FULL_SHARE: f64 = 0.75;
 /// With less than this share of it in flight a window held nothing back.

@@ -3,7 +3,7 @@
 use super::load::{Capacity, LoadPoint, NoKnee, capacity, carried, knee};
 use super::section::{LoadSection, Offers};
 use crate::stats::{LEVEL, samples_needed};
-use crate::thresholds::{CARRIED_SHARE_MIN, FIT_RESIDUAL_MAX, KNEE_POINTS_MIN};
+use crate::thresholds::{CARRIED_MESSAGES_MIN, CARRIED_SHARE_MIN, FIT_RESIDUAL_MAX, KNEE_POINTS_MIN};
 use crate::wording::{counted, percent};
 use wirespeed_schema::units::{format_ns, format_rate};
 
@@ -28,7 +28,8 @@ pub fn load_words(section: &LoadSection, rows: &[LoadPoint], missing: usize) -> 
             format!("What the path carries is not known: no run that {holder} alone limited came to its end.")
         }
     });
-    words.extend(carried_words(&carried(rows), (rows.len(), missing), &rate));
+    let short = rows.iter().filter(|row| row.is_too_short()).count();
+    words.extend(carried_words(&carried(rows), (rows.len(), missing, short), &rate));
     words.extend(missing_words(missing));
     words.push(knee_words(rows, &rate));
     words
@@ -41,7 +42,7 @@ fn missing_words(missing: usize) -> Option<String> {
 
 fn carried_words(
     found: &Capacity,
-    (rows, missing): (usize, usize),
+    (rows, missing, short): (usize, usize, usize),
     rate: &dyn Fn(f64) -> String,
 ) -> Vec<String> {
     let again = match found.again {
@@ -69,13 +70,18 @@ fn carried_words(
         (Some(passes), None) => Some(format!("Offered rates are carried up to {}.", rate(passes))),
         (None, None) => None,
     });
-    if found.unknown > 0 {
-        words.push(format!(
-            "Of {} of {rows} offered rates the runs cannot tell whether they are carried: some deliver {}, some less.",
-            found.unknown,
-            percent(CARRIED_SHARE_MIN)
-        ));
-    }
+    let untold = |count: usize, why: String| {
+        let said = "offered rates the runs cannot tell whether they are carried";
+        (count > 0).then(|| format!("Of {count} of {rows} {said}: {why}."))
+    };
+    words.extend(untold(
+        found.unknown.saturating_sub(short),
+        format!("some deliver {}, some less", percent(CARRIED_SHARE_MIN)),
+    ));
+    words.extend(untold(
+        short,
+        format!("fewer than {CARRIED_MESSAGES_MIN} come through in a run, give it a longer --duration"),
+    ));
     words
 }
 
@@ -195,6 +201,38 @@ mod tests {
 
     fn rate(row: &LoadPoint) -> String {
         format_rate(row.offered_per_s, "msg/s")
+    }
+
+    /// The rate that one message makes, the end of the run between two of them, says nothing of what is carried.
+    #[test]
+    fn rates_that_a_run_has_no_time_for_are_not_called_carried() {
+        let row = |offered_per_s: f64, messages| LoadPoint {
+            offered_per_s,
+            achieved_per_s: 0.86 * offered_per_s,
+            achieved_upper_per_s: None,
+            messages,
+            response_ns: 1000.0,
+            response_p99_ns: None,
+        };
+        let said = |rows: &[LoadPoint]| load_words(&LoadSection::default(), rows, 0).join(" ");
+        let (short, long) = (
+            said(&[row(10.0, 1), row(20.0, 2)]),
+            said(&[row(10.0, 1), row(1e6, 30_000)]),
+        );
+        assert!(
+            !short.contains("rates are carried up") && !short.contains("All 2"),
+            "{short}"
+        );
+        assert!(
+            short.contains("Of 2 of 2 offered rates the runs cannot tell"),
+            "{short}"
+        );
+        assert!(short.contains("longer --duration"), "{short}");
+        assert!(long.contains("no lower rate is known to be carried"), "{long}");
+        assert!(
+            long.contains("Of 1 of 2 offered rates") && !long.contains("some deliver"),
+            "{long}"
+        );
     }
 
     #[test]
