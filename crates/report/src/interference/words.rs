@@ -129,7 +129,16 @@ fn lacking(rows: &[&InterferenceRow], found: &Interference) -> String {
     let (option, count) = (&found.rounds_option, counted(u64::from(ran), "round"));
     match (without, more.flatten().max()) {
         (true, Some(needed)) => {
-            format!("{count} give no interval, at least {needed} are needed: {option} {needed}")
+            let which = match lacking().count() {
+                all if all == open().count() => {
+                    format!("{count} {} no interval", if ran == 1 { "gives" } else { "give" })
+                }
+                some => format!(
+                    "{some} of them {} no interval after {count}",
+                    if some == 1 { "has" } else { "have" }
+                ),
+            };
+            format!("{which}, at least {needed} are needed: {option} {needed}")
         }
         (false, Some(needed)) if needed > ROUNDS_WORTH_MAX => format!(
             "after {count} the differences may be chance, and it takes about {needed} rounds to tell: measure each longer"

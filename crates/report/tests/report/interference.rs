@@ -223,9 +223,13 @@ fn rounds_that_are_asked_for_are_those_of_the_figures_that_lack_them() {
     };
     let text = advised(&[(6, Some(2868), true), (5, Some(1), false)]);
     assert!(
-        text.contains("5 rounds give no interval, at least 6 are needed: --repeats 6"),
+        text.contains("1 of them has no interval after 5 rounds, at least 6 are needed: --repeats 6"),
         "{text}"
     );
+    for (rounds, said) in [(5, "5 rounds give no interval"), (1, "1 round gives no interval")] {
+        let text = advised(&[(rounds, Some(5), false), (rounds, Some(5), false)]);
+        assert!(text.contains(&format!("on 2 of 2 figures: {said}")), "{text}");
+    }
     let text = advised(&[(6, Some(2868), true)]);
     assert!(
         !text.contains("--repeats 2874") && text.contains("about 2874 rounds"),
