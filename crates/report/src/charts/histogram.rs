@@ -94,10 +94,22 @@ fn shape(data: &HistogramData, modes: &[Mode]) -> Option<String> {
             .collect();
         return Some(format!("{} modes, {}", modes.len(), named.join(", ")));
     }
-    let [low, high] = [data.quantile_ns(0.05)?, data.quantile_ns(0.95)?].map(format_ns);
+    // Quantiles of too few samples are withheld everywhere.
+    let needed = stats::samples_needed(0.95, stats::LEVEL)?;
+    let (who, ends) = match data.count >= needed {
+        true => (
+            "nine in ten".to_owned(),
+            [data.quantile_ns(0.05)?, data.quantile_ns(0.95)?],
+        ),
+        false => (
+            format!("all {}", data.count),
+            [data.min_ns.get(), data.max_ns.get()],
+        ),
+    };
+    let [low, high] = ends.map(format_ns);
     Some(match low == high {
-        true => format!("nine in ten take {low}"),
-        false => format!("nine in ten take {low} to {high}"),
+        true => format!("{who} take {low}"),
+        false => format!("{who} take {low} to {high}"),
     })
 }
 
@@ -219,6 +231,21 @@ mod tests {
             let (least, most) = inner(&bars);
             assert!(most <= 1.35 * least, "{first}: {bars:?}");
         }
+    }
+
+    #[test]
+    fn a_share_is_told_of_samples_enough_for_its_quantiles() {
+        let told = |count: u32| {
+            let values: Vec<f64> = (0..count).map(|i| 1000.0 + f64::from(i)).collect();
+            shape(&HistogramData::from_samples_ns(&values), &[]).unwrap()
+        };
+        assert_eq!(told(8), "all 8 take 1 µs to 1.007 µs");
+        assert!(
+            told(71).starts_with("all 71 take 1 µs to 1.07 µs"),
+            "{}",
+            told(71)
+        );
+        assert!(told(200).starts_with("nine in ten take 1.0"), "{}", told(200));
     }
 
     #[test]
