@@ -120,6 +120,11 @@ impl Lines {
 }
 
 fn target(path: &Path) -> io::Result<Target> {
+    // No file can have such a name, also where there is nothing yet.
+    let name = path.as_os_str().as_encoded_bytes();
+    if name.ends_with(b"/") || name.ends_with(b"/.") {
+        return Err(ErrorKind::IsADirectory.into());
+    }
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
         Ok(found) if !found.is_file() => return Ok(Target::Direct),
@@ -282,6 +287,15 @@ mod tests {
         assert_eq!(names(dir.path()), Vec::<String>::new());
         assert!(check(&dir.path().join("no/such")).is_err());
         assert!(check(dir.path()).is_err());
+    }
+
+    #[test]
+    fn a_name_of_a_folder_is_refused_before_anything_is_measured() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["new.json/", "new.json/.", "new.json//"] {
+            let refused = check(&dir.path().join(name)).unwrap_err();
+            assert!(refused.cause.contains("is a directory"), "{name}: {refused:?}");
+        }
     }
 
     #[test]
