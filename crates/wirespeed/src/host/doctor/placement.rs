@@ -34,16 +34,21 @@ fn allowed(patient: &Patient) -> Check {
         .copied()
         .filter(|cpu| !patient.allowed.contains(cpu))
         .collect();
+    let are_there = strange.iter().all(|&cpu| patient.topology.cpu(cpu).is_some());
     match (patient.allowed.len(), strange.is_empty()) {
         (0, _) => cannot_tell(NAME, "the process's CPUs cannot be read", WHY),
         (_, false) => warn(
             NAME,
             format!("CPU {} is not among {list}", format_cpu_list(&strange)),
-            WHY,
-            format!(
-                "choose others, --cpus {list}, or allow them: taskset -pc {} $$",
-                format_cpu_list(&strange)
-            ),
+            "a rank cannot be pinned to a CPU that its process may not use",
+            match are_there {
+                // All of them: taskset takes away what its list lacks.
+                true => format!(
+                    "choose others, --cpus {list}, or allow them: taskset -pc {} $$",
+                    patient.cpu_words()
+                ),
+                false => format!("choose others: --cpus {list}"),
+            },
         ),
         (count, true) if count < CPUS_MIN => warn(
             NAME,

@@ -280,8 +280,30 @@ fn two_ranks_on_one_core_and_cpus_of_others_are_named() {
         "{:?}",
         found["cpus_allowed"]
     );
+    // No command gives a CPU that the machine does not have.
+    let fix = found["cpus_allowed"].fix.as_deref();
+    assert_eq!(fix, Some("choose others: --cpus 0-1"));
     assert_eq!(found["mtu"].state, CheckState::CannotTell);
     assert!(found["socket_buffers"].found.contains("--rate and --rtt"));
+}
+
+/// What allows one CPU must not take the others away.
+#[test]
+fn cpus_that_may_not_be_used_are_allowed_with_all_that_are_asked_for() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    good(dir.path());
+    plant(dir.path(), &[("/proc/self/status", "Cpus_allowed_list:\t0\n")]);
+    let asked = Examination {
+        cpus: vec![0, 1],
+        ..Examination::default()
+    };
+    let found = &by_name(&examine(dir.path(), &asked))["cpus_allowed"];
+    let fix = found.fix.as_deref();
+    assert_eq!(
+        fix,
+        Some("choose others, --cpus 0, or allow them: taskset -pc 0-1 $$")
+    );
+    assert!(found.why.contains("cannot be pinned"), "{found:?}");
 }
 
 #[test]
