@@ -7,6 +7,7 @@ use std::net::ToSocketAddrs as _;
 use std::time::Duration;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::ports;
+use wirespeed_tests::product::share;
 use wirespeed_tests::running::Running;
 
 #[test]
@@ -190,15 +191,16 @@ fn a_batch_with_and_without_threads_runs_in_one_job() {
     let home = home();
     let all = "one -t am_lat\ntwo -t am_bw -T 2\nthree -t put_lat -T 2\nfour -t tag_lat\n";
     let matched = "one -t tag_lat\ntwo -t tag_bw -T 2\nthree -t tag_lat -T 2\nfour -t tag_bw\n";
-    for mpi in wirespeed_tests::mpi::installed() {
-        // A process for each thread, or one for each end; threads of a process exchange matched messages alone by MPI.
-        for (ranks, transport, tests) in [
-            (4, "shm", all),
-            (4, "mpi", all),
-            (2, "shm", all),
-            (2, "tcp", all),
-            (2, "mpi", matched),
-        ] {
+    // A process for each thread, or one for each end; threads of a process exchange matched messages alone by MPI.
+    let jobs = [
+        (4, "shm", all),
+        (4, "mpi", all),
+        (2, "shm", all),
+        (2, "tcp", all),
+        (2, "mpi", matched),
+    ];
+    for (number, mpi) in wirespeed_tests::mpi::installed().into_iter().enumerate() {
+        for (ranks, transport, tests) in share(&jobs, number / 2 + number % 2, 2) {
             home.write("tests", tests);
             let words = format!("perftest -P 1 -b tests -x {transport} -n 300 --json");
             let run = mpi.run(&home, ranks, &words).code(0).json();

@@ -165,8 +165,11 @@ fn threads_named(pid: u32, name: &str) -> usize {
     tasks.flatten().map(is_named).filter(|named| *named).count()
 }
 
-/// Transports of both layers and what UCX is told to use.
-const TRANSPORTS: &[(&str, Option<&str>)] = &[
+/// A transport of one of the layers, with its test, and what UCX is told to use.
+type Road<'a> = (&'a str, Option<&'a str>);
+
+/// Both layers.
+const ROADS: &[Road] = &[
     ("-t am_lat -x posix -d memory", None),
     ("-t am_bw -x sysv -d memory", None),
     ("-t put_bw -x posix -d memory", None),
@@ -186,21 +189,31 @@ const TRANSPORTS: &[(&str, Option<&str>)] = &[
     ("-t tag_bw -e", Some("tcp")),
 ];
 
-fn endless(home: &Home, words: &str, tls: Option<&str>) -> (Server, Running) {
-    let command = |line: String| {
-        let mut command = home.command(line.split_whitespace());
-        if let Some(tls) = tls {
-            command.env("UCX_TLS", tls);
-        }
-        Running::start(command)
+/// Ends that poll until they are ended share the CPUs: so many pairs side by side take little more of them than one.
+const BESIDE: usize = 6;
+
+/// A test without an end on each of `roads`, in its measured phase.
+fn endless<'a>(home: &Home, roads: &[Road<'a>]) -> Vec<(Road<'a>, Server, Running)> {
+    let start = |&(words, tls): &Road<'a>| {
+        let command = |line: String| {
+            let mut command = home.command(line.split_whitespace());
+            if let Some(tls) = tls {
+                command.env("UCX_TLS", tls);
+            }
+            Running::start(command)
+        };
+        let port = ports::free(1);
+        let server = Server::listening(command(format!("perftest -p {port}")), port);
+        let client = command(format!("perftest -p {port} localhost {words} -n unlimited -v"));
+        ((words, tls), server, client)
     };
-    let port = ports::free(1);
-    let server = Server::listening(command(format!("perftest -p {port}")), port);
-    let client = command(format!("perftest -p {port} localhost {words} -n unlimited -v"));
-    client.wait_until("a line of a running test", PATIENCE, |r| {
-        r.stdout().lines().count() > 1
-    });
-    (server, client)
+    let pairs: Vec<_> = roads.iter().map(start).collect();
+    for (_, _, client) in &pairs {
+        client.wait_until("a line of a running test", PATIENCE, |r| {
+            r.stdout().lines().count() > 1
+        });
+    }
+    pairs
 }
 
 #[test]
@@ -210,24 +223,32 @@ fn an_end_that_is_killed_ends_the_other_at_once_on_every_road() {
     if installed().is_empty() {
         return;
     }
-    for (number, (words, tls)) in TRANSPORTS.iter().enumerate() {
-        for victim in share(&["client", "server"], number, 2) {
-            let (server, client) = endless(&home, words, *tls);
-            let what = format!("{words} {tls:?}: {victim}");
-            let (survivor, dead) = match victim {
-                "client" => (server.running, client),
-                _ => (client, server.running),
-            };
-            kill(dead.pid(), Signal::KILL);
-            let survivor = survivor.end(SOON);
-            assert_eq!(survivor.code, Some(1), "{what}: {survivor}");
-            if victim == "server" {
-                survivor.complaint();
-            }
-            dead.end(SOON);
-            home.assert_nothing_left(SOON);
+    let numbered: Vec<_> = ROADS.iter().enumerate().collect();
+    for roads in numbered.chunks(BESIDE) {
+        for victim in ["client", "server"] {
+            let whose =
+                |&&(number, _): &&(usize, _)| share(&["client", "server"], number, 2).contains(&victim);
+            let roads: Vec<Road> = roads.iter().filter(whose).map(|(_, road)| **road).collect();
+            an_end_that_is_killed_ends_the_other(&home, &roads, victim);
         }
     }
+}
+
+fn an_end_that_is_killed_ends_the_other(home: &Home, roads: &[Road], victim: &str) {
+    for (road, server, client) in endless(home, roads) {
+        let (survivor, dead) = match victim {
+            "client" => (server.running, client),
+            _ => (client, server.running),
+        };
+        kill(dead.pid(), Signal::KILL);
+        let survivor = survivor.end(SOON);
+        assert_eq!(survivor.code, Some(1), "{road:?}: {victim}: {survivor}");
+        if victim == "server" {
+            survivor.complaint();
+        }
+        dead.end(SOON);
+    }
+    home.assert_nothing_left(SOON);
 }
 
 #[test]
@@ -237,13 +258,14 @@ fn a_rank_that_is_killed_ends_both_ends_on_every_road() {
     if installed().is_empty() {
         return;
     }
-    for (words, tls) in TRANSPORTS {
-        let (server, client) = endless(&home, words, *tls);
-        kill(home.ranks_of(server.running.pid())[0], Signal::KILL);
-        let client = client.end(SOON).code(1);
-        let (cause, _) = client.complaint();
-        assert!(cause.contains("killed by signal 9"), "{words}: {client}");
-        server.end();
+    for roads in ROADS.chunks(BESIDE) {
+        for (road, server, client) in endless(&home, roads) {
+            kill(home.ranks_of(server.running.pid())[0], Signal::KILL);
+            let client = client.end(SOON).code(1);
+            let (cause, _) = client.complaint();
+            assert!(cause.contains("killed by signal 9"), "{road:?}: {client}");
+            server.end();
+        }
         home.assert_nothing_left(SOON);
     }
 }
@@ -255,20 +277,33 @@ fn an_end_that_is_stopped_is_given_up_on_every_road() {
     if installed().is_empty() {
         return;
     }
-    for (words, tls) in [
+    let roads = [
         ("-t am_bw -x posix -d memory", None),
         ("-t am_lat -x tcp -d lo", None),
         ("-t tag_lat", None),
         ("-t stream_bw", Some("tcp")),
-    ] {
-        let (server, client) = endless(&home, words, tls);
+    ];
+    let pairs = endless(&home, &roads);
+    let of_server = |server: &Server| {
         let mut all = home.ranks_of(server.running.pid());
         all.push(server.running.pid());
-        all.iter().for_each(|pid| kill(*pid, Signal::STOP));
-        let client = client.end(SILENT).code(1);
+        all
+    };
+    let servers: Vec<u32> = pairs
+        .iter()
+        .flat_map(|(_, server, _)| of_server(server))
+        .collect();
+    servers.iter().for_each(|pid| kill(*pid, Signal::STOP));
+    let mut stopped = Vec::new();
+    for (road, server, client) in pairs {
+        let client = client.end(SILENT);
+        assert_eq!(client.code, Some(1), "{road:?}: {client}");
         client.complaint();
-        all.iter().for_each(|pid| kill(*pid, Signal::CONT));
-        server.running.end(SILENT);
-        home.assert_nothing_left(SOON);
+        stopped.push(server);
     }
+    servers.iter().for_each(|pid| kill(*pid, Signal::CONT));
+    for server in stopped {
+        server.running.end(SILENT);
+    }
+    home.assert_nothing_left(SOON);
 }

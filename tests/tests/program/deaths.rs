@@ -134,8 +134,9 @@ fn a_client_killed_on_a_server_frees_its_slot() {
     let _turn = turn();
     let home = home();
     let server = Server::start(&home, "");
-    for signal in [Signal::KILL, Signal::STOP] {
-        let client = endless(&home, &format!("am_bw --via tcp {}", server.to()));
+    // Until a stopped client is given up, the rank here sleeps.
+    for (via, signal) in [("tcp", Signal::KILL), ("tcp --wait block", Signal::STOP)] {
+        let client = endless(&home, &format!("am_bw --via {via} {}", server.to()));
         let ranks = home.ranks_of(client.pid());
         client.signal(signal);
         for rank in ranks {
@@ -170,7 +171,8 @@ fn a_rank_killed_or_stopped_at_the_server_ends_the_run() {
     for (via, signal, patience) in [
         ("tcp", Signal::KILL, SOON),
         ("udp", Signal::KILL, SOON),
-        ("tcp", Signal::STOP, SILENT),
+        // Until it is given up, the other end sleeps.
+        ("tcp --wait block", Signal::STOP, SILENT),
     ] {
         let client = endless(&home, &format!("am_bw --via {via} {}", server.to()));
         let ranks = home.ranks_of(server.running.pid());
@@ -186,10 +188,14 @@ fn a_rank_killed_or_stopped_at_the_server_ends_the_run() {
 #[test]
 fn a_killed_or_stopped_server_ends_the_run() {
     let _turn = turn();
-    for (signal, patience) in [(Signal::KILL, SOON), (Signal::STOP, SILENT)] {
+    // Until it is given up, the other end of one that is stopped sleeps.
+    for (via, signal, patience) in [
+        ("tcp", Signal::KILL, SOON),
+        ("tcp --wait block", Signal::STOP, SILENT),
+    ] {
         let home = home();
         let server = Server::start(&home, "");
-        let client = endless(&home, &format!("am_lat --via tcp {}", server.to()));
+        let client = endless(&home, &format!("am_lat --via {via} {}", server.to()));
         server.running.signal(signal);
         assert_partial(&home, &client.end(patience));
         drop(server);

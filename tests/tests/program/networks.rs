@@ -119,7 +119,7 @@ fn a_cut_cable_ends_the_run_and_the_server_goes_on() {
     let home = home();
     let server = serve(&lab, &home, "");
     let line = format!(
-        "run am_bw --via tcp --to {} --duration 10m --interval 100ms --ndjson -o result.json",
+        "run am_bw --via tcp --wait block --to {} --duration 10m --interval 100ms --ndjson -o result.json",
         lab.ipv4(Side::B)
     );
     let client = Running::start(on(&lab, Side::A, &home, &line));
