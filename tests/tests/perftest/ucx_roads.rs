@@ -166,10 +166,10 @@ fn threads_named(pid: u32, name: &str) -> usize {
 }
 
 /// A transport of one of the layers, with its test, and what UCX is told to use.
-type Road<'a> = (&'a str, Option<&'a str>);
+type Path<'a> = (&'a str, Option<&'a str>);
 
 /// Both layers.
-const ROADS: &[Road] = &[
+const PATHS: &[Path] = &[
     ("-t am_lat -x posix -d memory", None),
     ("-t am_bw -x sysv -d memory", None),
     ("-t put_bw -x posix -d memory", None),
@@ -192,9 +192,9 @@ const ROADS: &[Road] = &[
 /// Ends that poll until they are ended share the CPUs: so many pairs side by side take little more of them than one.
 const BESIDE: usize = 6;
 
-/// A test without an end on each of `roads`, in its measured phase.
-fn endless<'a>(home: &Home, roads: &[Road<'a>]) -> Vec<(Road<'a>, Server, Running)> {
-    let start = |&(words, tls): &Road<'a>| {
+/// A test without an end on each of `paths`, in its measured phase.
+fn endless<'a>(home: &Home, paths: &[Path<'a>]) -> Vec<(Path<'a>, Server, Running)> {
+    let start = |&(words, tls): &Path<'a>| {
         let command = |line: String| {
             let mut command = home.command(line.split_whitespace());
             if let Some(tls) = tls {
@@ -207,7 +207,7 @@ fn endless<'a>(home: &Home, roads: &[Road<'a>]) -> Vec<(Road<'a>, Server, Runnin
         let client = command(format!("perftest -p {port} localhost {words} -n unlimited -v"));
         ((words, tls), server, client)
     };
-    let pairs: Vec<_> = roads.iter().map(start).collect();
+    let pairs: Vec<_> = paths.iter().map(start).collect();
     for (_, _, client) in &pairs {
         client.wait_until("a line of a running test", PATIENCE, |r| {
             r.stdout().lines().count() > 1
@@ -223,26 +223,26 @@ fn an_end_that_is_killed_ends_the_other_at_once_on_every_road() {
     if installed().is_empty() {
         return;
     }
-    let numbered: Vec<_> = ROADS.iter().enumerate().collect();
-    for roads in numbered.chunks(BESIDE) {
+    let numbered: Vec<_> = PATHS.iter().enumerate().collect();
+    for paths in numbered.chunks(BESIDE) {
         for victim in ["client", "server"] {
             let whose =
                 |&&(number, _): &&(usize, _)| share(&["client", "server"], number, 2).contains(&victim);
-            let roads: Vec<Road> = roads.iter().filter(whose).map(|(_, road)| **road).collect();
-            an_end_that_is_killed_ends_the_other(&home, &roads, victim);
+            let paths: Vec<Path> = paths.iter().filter(whose).map(|(_, path)| **path).collect();
+            an_end_that_is_killed_ends_the_other(&home, &paths, victim);
         }
     }
 }
 
-fn an_end_that_is_killed_ends_the_other(home: &Home, roads: &[Road], victim: &str) {
-    for (road, server, client) in endless(home, roads) {
+fn an_end_that_is_killed_ends_the_other(home: &Home, paths: &[Path], victim: &str) {
+    for (path, server, client) in endless(home, paths) {
         let (survivor, dead) = match victim {
             "client" => (server.running, client),
             _ => (client, server.running),
         };
         kill(dead.pid(), Signal::KILL);
         let survivor = survivor.end(SOON);
-        assert_eq!(survivor.code, Some(1), "{road:?}: {victim}: {survivor}");
+        assert_eq!(survivor.code, Some(1), "{path:?}: {victim}: {survivor}");
         if victim == "server" {
             survivor.complaint();
         }
@@ -258,12 +258,12 @@ fn a_rank_that_is_killed_ends_both_ends_on_every_road() {
     if installed().is_empty() {
         return;
     }
-    for roads in ROADS.chunks(BESIDE) {
-        for (road, server, client) in endless(&home, roads) {
+    for paths in PATHS.chunks(BESIDE) {
+        for (path, server, client) in endless(&home, paths) {
             kill(home.ranks_of(server.running.pid())[0], Signal::KILL);
             let client = client.end(SOON).code(1);
             let (cause, _) = client.complaint();
-            assert!(cause.contains("killed by signal 9"), "{road:?}: {client}");
+            assert!(cause.contains("killed by signal 9"), "{path:?}: {client}");
             server.end();
         }
         home.assert_nothing_left(SOON);
@@ -277,13 +277,13 @@ fn an_end_that_is_stopped_is_given_up_on_every_road() {
     if installed().is_empty() {
         return;
     }
-    let roads = [
+    let paths = [
         ("-t am_bw -x posix -d memory", None),
         ("-t am_lat -x tcp -d lo", None),
         ("-t tag_lat", None),
         ("-t stream_bw", Some("tcp")),
     ];
-    let pairs = endless(&home, &roads);
+    let pairs = endless(&home, &paths);
     let of_server = |server: &Server| {
         let mut all = home.ranks_of(server.running.pid());
         all.push(server.running.pid());
@@ -295,9 +295,9 @@ fn an_end_that_is_stopped_is_given_up_on_every_road() {
         .collect();
     servers.iter().for_each(|pid| kill(*pid, Signal::STOP));
     let mut stopped = Vec::new();
-    for (road, server, client) in pairs {
+    for (path, server, client) in pairs {
         let client = client.end(SILENT);
-        assert_eq!(client.code, Some(1), "{road:?}: {client}");
+        assert_eq!(client.code, Some(1), "{path:?}: {client}");
         client.complaint();
         stopped.push(server);
     }
