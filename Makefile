@@ -5,6 +5,9 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 PAIRS ?= 10
 MDBOOK := 0.4.52
+# As a part of the workspace, and `--examples` brings what only tests depend on: with features of its own cargo would compile
+# it and all below it twice.
+XTASK := cargo build --quiet --locked --workspace --bin xtask --examples
 
 .PHONY: help quick build library test ladder peers docs install clean
 
@@ -27,11 +30,11 @@ library:
 	@cargo build --release --locked --package wirespeed-capi
 
 test:
-	@cargo build --quiet --locked --package xtask
+	@$(XTASK)
 	@target/debug/xtask test
 
 ladder:
-	@cargo build --quiet --locked --package xtask
+	@$(XTASK)
 	@target/debug/xtask ladder
 
 peers: build

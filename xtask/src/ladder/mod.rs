@@ -41,9 +41,9 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     let install = Step::new("install", &["bash", "tests/lab/install.sh"]).within_s(1800);
     let install = ladder.begin(vec![install]);
     ladder.run(Step::cargo("fetch", &["fetch", "--locked", "--quiet"]))?;
-    ladder.run(Step::cargo("fmt", &["xtask", "fmt"]))?;
-    ladder.run(Step::cargo("tidy", &["xtask", "tidy"]))?;
-    ladder.run(Step::cargo("prose", &["xtask", "prose"]))?;
+    ladder.run(Step::task("fmt", &["fmt"]))?;
+    ladder.run(Step::task("tidy", &["tidy"]))?;
+    ladder.run(Step::task("prose", &["prose"]))?;
     ladder.run(Step::cargo(
         "build",
         &["build", "--workspace", "--all-targets", "--locked", "--quiet"],
@@ -52,11 +52,11 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     let mut compiled = Vec::from_iter(aarch64(ladder)?);
     compiled.extend([clippy(), features(), docs()].map(|step| step.within_s(1800)));
     run_tests(ladder, vec![hotcheck(), weight()], compiled)?;
-    ladder.run(Step::cargo("schema", &["xtask", "schema", "--check"]))?;
-    ladder.run(Step::cargo("api", &["xtask", "api", "--check"]))?;
-    ladder.run(Step::cargo("header", &["xtask", "header", "--check"]))?;
+    ladder.run(Step::task("schema", &["schema", "--check"]))?;
+    ladder.run(Step::task("api", &["api", "--check"]))?;
+    ladder.run(Step::task("header", &["header", "--check"]))?;
     ladder.run(
-        Step::cargo("install-check", &["xtask", "install", "/usr"])
+        Step::task("install-check", &["install", "/usr"])
             .with("DESTDIR", "target/install-check")
             .with("WIRESPEED_PROFILE", "debug"),
     )?;
@@ -123,12 +123,12 @@ fn run_long_steps(ladder: &mut Ladder) -> Result<()> {
         ladder.skip("miri", "nightly with the component miri is not installed")?;
     }
     match command::find("c++") {
-        Some(_) => ladder.run(Step::cargo("fuzz", &["xtask", "fuzz", "60"]).within_s(3600))?,
+        Some(_) => ladder.run(Step::task("fuzz", &["fuzz", "60"]).within_s(3600))?,
         None => ladder.skip("fuzz", "there is no C++ compiler for libFuzzer")?,
     }
     if works(&["+nightly", "--version"]) && command::find("c++").is_some() {
-        let ring = ["xtask", "fuzz", "60", "--sanitize", "ring"];
-        ladder.run(Step::cargo("fuzz-sanitized", &ring).within_s(3600))?;
+        let ring = ["fuzz", "60", "--sanitize", "ring"];
+        ladder.run(Step::task("fuzz-sanitized", &ring).within_s(3600))?;
     } else {
         ladder.skip("fuzz-sanitized", "nightly or a C++ compiler is not installed")?;
     }
@@ -145,10 +145,10 @@ fn run_long_steps(ladder: &mut Ladder) -> Result<()> {
     let soak = Step::cargo("soak", &soak).with("WIRESPEED_TEST_WHOLE", "1");
     ladder.run(soak.within_s(7200))?;
     match chaos::is_possible() {
-        true => ladder.run(Step::cargo("chaos", &["xtask", "chaos", "--for", "3600s"]).within_s(5400))?,
+        true => ladder.run(Step::task("chaos", &["chaos", "--for", "3600s"]).within_s(5400))?,
         false => ladder.skip("chaos", "no namespaces can be made here")?,
     }
-    ladder.run(Step::cargo("peers", &["xtask", "peers"]).within_s(3600))
+    ladder.run(Step::task("peers", &["peers"]).within_s(3600))
 }
 
 fn clippy() -> Step {
@@ -170,7 +170,7 @@ fn clippy() -> Step {
 }
 
 fn features() -> Step {
-    Step::cargo("features", &["xtask", "features"])
+    Step::task("features", &["features"])
 }
 
 fn docs() -> Step {
@@ -179,11 +179,11 @@ fn docs() -> Step {
 }
 
 fn hotcheck() -> Step {
-    Step::cargo("hotcheck", &["xtask", "hotcheck"]).within_s(3600)
+    Step::task("hotcheck", &["hotcheck"]).within_s(3600)
 }
 
 fn weight() -> Step {
-    Step::cargo("weight", &["xtask", "weight"]).within_s(3600)
+    Step::task("weight", &["weight"]).within_s(3600)
 }
 
 fn deny() -> Step {

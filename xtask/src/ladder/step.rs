@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// What a program prints in front of the reason when it leaves something out.
@@ -25,6 +26,12 @@ const FAILURES_END: &str = "test result: ";
 const FAILED_TEST: &str = "---- ";
 /// Lines that are shown again of each failing test: the last, for a test says what is wrong with it at its end.
 const FAILED_LINES_MAX: usize = 30;
+
+/// Where this program is. It is asked once: when a step has built it anew, the kernel tells of a file that is gone.
+static HERE: LazyLock<Option<String>> = LazyLock::new(|| {
+    let here = std::env::current_exe().ok()?;
+    here.to_str().map(str::to_owned)
+});
 
 /// A program to run.
 pub struct Step {
@@ -54,6 +61,15 @@ impl Step {
     /// A step that runs cargo.
     pub fn cargo(name: &str, arguments: &[&str]) -> Self {
         Step::new(name, &[&["cargo"], arguments].concat())
+    }
+
+    /// A step that runs a task of this very program: cargo would compile it once more, with the features that it alone needs.
+    pub fn task(name: &str, arguments: &[&str]) -> Self {
+        let again = format!("cargo xtask {}", arguments.join(" "));
+        match HERE.as_deref() {
+            Some(here) => Step::new(name, &[&[here], arguments].concat()).repeated_by(&again),
+            None => Step::cargo(name, &[&["xtask"], arguments].concat()),
+        }
     }
 
     /// With an environment variable.
@@ -339,6 +355,22 @@ mod tests {
         let gone = !Path::new(&format!("/proc/{process}/cmdline")).exists()
             || std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| line.is_empty());
         assert!(gone, "{process} is still there");
+    }
+
+    #[test]
+    fn a_task_runs_what_is_there_already() {
+        let step = Step::task("listed", &["--list"]);
+        assert_eq!(step.line(), "cargo xtask --list");
+        // This program is its tests.
+        let said = std::sync::Mutex::new(Vec::new());
+        let ended = step.execute(Path::new("/"), &|line| said.lock().unwrap().push(line.to_owned()));
+        assert!(ended.is_ok());
+        let said = said.into_inner().unwrap();
+        assert!(
+            said.iter()
+                .any(|line| line.contains("a_task_runs_what_is_there_already")),
+            "{said:?}"
+        );
     }
 
     #[test]
