@@ -1,7 +1,7 @@
 /* The ranks of an MPI job meet through a communicator and measure a transport of wirespeed's or of UCX between them.
  *
  *     mpicc mpi.c $(pkg-config --cflags --libs wirespeed) -o mpi
- *     mpirun -n 2 ./mpi [TRANSPORT [TEST [SIZE]]]
+ *     mpirun -n 2 ./mpi [TRANSPORT [TEST [SIZE [TIME]]]]
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     const char *words[][2] = {{"via", argc > 1 ? argv[1] : "shm"},
                               {"test", argc > 2 ? argv[2] : "am_lat"},
                               {"size", argc > 3 ? argv[3] : "8"},
-                              {"duration", "300ms"}};
+                              {"duration", argc > 4 ? argv[4] : "300ms"}};
     ws_case *parameters = ws_case_new();
     ws_error error;
     ws_status status = WS_OK;

@@ -1,7 +1,7 @@
 /* A process and its child measure between them. The runtime is a pair of sockets, made before the fork.
  *
  *     cc two_processes.c $(pkg-config --cflags --libs wirespeed) -o two_processes
- *     ./two_processes [TRANSPORT [TEST [SIZE]]]
+ *     ./two_processes [TRANSPORT [TEST [SIZE [TIME]]]]
  */
 #include <poll.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ static ws_status run(struct rank *rank, int argc, char **argv)
     const char *words[][2] = {{"via", argc > 1 ? argv[1] : "shm"},
                               {"test", argc > 2 ? argv[2] : "am_lat"},
                               {"size", argc > 3 ? argv[3] : "8"},
-                              {"duration", "300ms"},
+                              {"duration", argc > 4 ? argv[4] : "300ms"},
                               {"check", "true"}};
     ws_case *parameters = ws_case_new();
     ws_error error;

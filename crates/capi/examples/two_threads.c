@@ -1,7 +1,7 @@
 /* Two threads of this program measure a ping-pong between them. The runtime is a pthread barrier and an array.
  *
  *     cc two_threads.c $(pkg-config --cflags --libs wirespeed) -pthread -o two_threads
- *     ./two_threads [TRANSPORT [TEST [SIZE]]]
+ *     ./two_threads [TRANSPORT [TEST [SIZE [TIME]]]]
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -117,9 +117,12 @@ static void *run(void *argument)
 int main(int argc, char **argv)
 {
     static struct group group = {.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
-    const char *words[][2] = {{"via", argc > 1 ? argv[1] : "inproc"}, {"test", argc > 2 ? argv[2] : "am_lat"},
-                              {"size", argc > 3 ? argv[3] : "8"},     {"duration", "300ms"},
-                              {"interval", "100ms"},                  {"check", "true"}};
+    const char *words[][2] = {{"via", argc > 1 ? argv[1] : "inproc"},
+                              {"test", argc > 2 ? argv[2] : "am_lat"},
+                              {"size", argc > 3 ? argv[3] : "8"},
+                              {"duration", argc > 4 ? argv[4] : "300ms"},
+                              {"interval", "100ms"},
+                              {"check", "true"}};
     ws_case *parameters = ws_case_new();
     ws_error error;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
