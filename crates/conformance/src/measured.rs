@@ -361,7 +361,7 @@ fn stopped(registry: &Registry, entry: &Entry, options: &TransportOptions) -> Re
         if bootstrap.rank() == 0 {
             let cancel = bootstrap.cancel();
             std::thread::spawn(move || {
-                std::thread::sleep(std::time::Duration::from_millis(200));
+                std::thread::sleep(std::time::Duration::from_millis(50));
                 cancel.request_stop();
             });
         }

@@ -179,7 +179,7 @@ fn rank<T: Messages>(plan: &Plan, bootstrap: &ThreadBootstrap) -> Result<Skipped
     let result = T::open(&connect, &parsed, script).map_err(|e| e.to_string())?;
     if plan.check == Check::Death && me.rank == 1 {
         // The port is closed; a watcher would notice and cancel where the medium cannot tell.
-        std::thread::sleep(Duration::from_millis(200));
+        std::thread::sleep(Duration::from_millis(50));
         me.cancel.cancel(CancelReason::PeerLost);
     }
     result
