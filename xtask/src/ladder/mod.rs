@@ -174,7 +174,11 @@ fn features() -> Step {
 }
 
 fn docs() -> Step {
+    // What is documented where nothing is named. With `--examples` features are chosen as for clippy, which has checked what
+    // these depend on.
+    let kinds = ["--lib", "--bin=wirespeed", "--bin=xtask", "--examples"];
     let words = ["doc", "--workspace", "--no-deps", "--locked", "--quiet"];
+    let words = [words.as_slice(), &kinds].concat();
     Step::cargo("docs", &words).with("RUSTDOCFLAGS", "-D warnings")
 }
 
