@@ -3,7 +3,7 @@
 
 mod vanished;
 
-use crate::{SOON, document, home, turn};
+use crate::{SILENT, SOON, document, home, turn};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::io::Write as _;
