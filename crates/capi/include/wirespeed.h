@@ -29,7 +29,7 @@ typedef enum {
     WS_USAGE = 2,
     // The system does not permit it.
     WS_REFUSED = 5,
-    // The data that arrived were not the data that were sent; the result is there and says what was wrong.
+    // Data arrived that were not sent, or twice, or out of order, or not at all; the result is there and says which.
     WS_WRONG_DATA = 6,
     // It was stopped before its end; the result is there as far as it got.
     WS_INTERRUPTED = 130,
@@ -209,8 +209,8 @@ void ws_stop_cancel(const ws_stop *stop);
 void ws_stop_free(ws_stop *stop);
 
 // Measure `given` as the rank that `rte` says, in this thread. Collective: every rank calls it with the same parameters;
-// where one has another test, size, transport or end, all get WS_USAGE. Nothing is printed, nothing outlives the call, and it
-// may be called again, also by several threads at once.
+// where one has another test, size, transport or end, or parameters that make no sense, all get WS_USAGE. Nothing is printed,
+// nothing outlives the call, and it may be called again, also by several threads at once.
 //
 // `report` (with `report_context`) and `stop` may be NULL. On WS_OK, WS_WRONG_DATA and WS_INTERRUPTED, and on WS_FAILED when
 // the run broke off after its start, `*result` is a result, to be freed with `ws_result_free`; otherwise NULL.

@@ -25,23 +25,38 @@ fn common(case: &Case) -> [(&'static str, String); 6] {
     ]
 }
 
-/// Meet the other ranks. The parameter in which one differs from rank 0, and its number: all ranks learn the same.
-pub fn difference(case: &Case, group: &dyn Bootstrap) -> Result<Option<(u32, String)>, MeasureError> {
+/// What a rank says that was given no case.
+const NO_CASE: &[u8] = b"no case";
+
+/// Meet the other ranks. What is wrong where they were not all given the same: all ranks learn the same.
+pub fn difference(case: &Case, group: &dyn Bootstrap) -> Result<Option<String>, MeasureError> {
     let lines: Vec<String> = common(case)
         .iter()
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     let blobs = group.exchange(lines.join("\n").as_bytes())?;
+    if let Some(rank) = blobs.iter().position(|blob| blob.as_slice() == NO_CASE) {
+        return Ok(Some(format!(
+            "rank {rank} was given parameters that make no case"
+        )));
+    }
     let Some(first) = blobs.first() else {
         return Ok(None);
     };
-    let other = (0u32..).zip(&blobs).find(|(_, blob)| *blob != first);
+    let other = blobs.iter().enumerate().find(|(_, blob)| *blob != first);
     Ok(other.map(|(rank, blob)| {
         let (here, there) = (String::from_utf8_lossy(first), String::from_utf8_lossy(blob));
         let differs = here.lines().zip(there.lines()).find(|(a, b)| a != b);
         let name = differs.and_then(|(line, _)| line.split_once('='));
-        (rank, name.map_or("parameters", |(name, _)| name).to_owned())
+        let name = name.map_or("parameters", |(name, _)| name);
+        format!("rank {rank} was given another {name} than rank 0")
     }))
+}
+
+/// Meet the other ranks without a case: they are told that this one has none, where any of them has one.
+pub fn give_up(group: &dyn Bootstrap) {
+    // Why it has none is worth more to the caller than that nobody heard.
+    let _ = group.exchange(NO_CASE);
 }
 
 #[cfg(test)]
@@ -52,7 +67,7 @@ mod tests {
     use wirespeed::schema::test::{Layout, PingPong, Stream, Test};
 
     /// What both ranks learn when the second has `other` in place of `case`.
-    fn learnt(case: &Case, other: &Case) -> Vec<Option<(u32, String)>> {
+    fn learnt(case: &Case, other: &Case) -> Vec<Option<String>> {
         std::thread::scope(|scope| {
             let ranks: Vec<_> = ThreadBootstrap::group(2)
                 .into_iter()
@@ -81,9 +96,19 @@ mod tests {
             (case().with_warmup(1, 1), "warmup"),
             (case().with_check(true), "check"),
         ] {
-            let told = Some((1, name.to_owned()));
+            let told = Some(format!("rank 1 was given another {name} than rank 0"));
             assert_eq!(learnt(&case(), &other), [told.clone(), told], "{other:?}");
         }
+        // One that was given nonsense.
+        let told = std::thread::scope(|scope| {
+            let mut ranks = ThreadBootstrap::group(2).into_iter();
+            let (sound, other) = (ranks.next().unwrap(), ranks.next().unwrap());
+            let other = scope.spawn(move || give_up(&other));
+            let told = difference(&case(), &sound).unwrap();
+            other.join().unwrap();
+            told
+        });
+        assert_eq!(told.unwrap(), "rank 1 was given parameters that make no case");
         // What belongs to one machine may differ.
         let mut elsewhere = case().with_option("device", "mlx5_1");
         elsewhere.ranks[0].cpu = Some(7);

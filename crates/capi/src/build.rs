@@ -2,7 +2,9 @@
 
 use wirespeed::schema::case::{Case, GroupKind};
 use wirespeed::{Machine, Registry};
+use wirespeed_schema::kinds::kind;
 use wirespeed_schema::plan::{Plan, PlanError, Template, canonical_key, expand};
+use wirespeed_schema::test::Capability;
 
 /// Keys that the runtime answers, not the caller: how many ranks there are and where.
 const OF_THE_RUNTIME: [&str; 4] = ["threads", "procs", "to", "repeats"];
@@ -14,7 +16,13 @@ fn of_c(mut error: PlanError) -> PlanError {
         let is_one = |word: &str| OF_THE_RUNTIME.iter().any(|key| word == format!("--{key}"));
         text.split(|c: char| c.is_whitespace() || c == ',').any(is_one)
     };
+    let others: Vec<&str> = error
+        .remedy
+        .split(", or ")
+        .filter(|way| !names_ranks(way))
+        .collect();
     error.remedy = match error.remedy.split_once("choose from: ") {
+        _ if names_ranks(&error.remedy) && !others.is_empty() => others.join(", or "),
         _ if names_ranks(&error.cause) || names_ranks(&error.remedy) => {
             "the runtime (ws_rte) says how many ranks there are: give it another size".to_owned()
         }
@@ -65,6 +73,14 @@ impl Words {
     }
 
     fn expanded(&self, registry: &Registry, group: GroupKind, ranks: u32) -> Result<Case, PlanError> {
+        let named = self.0.iter().find(|(key, _)| key == "test");
+        let test = named.and_then(|(_, name)| kind(name));
+        if let Some(test) = test.filter(|test| test.capability == Capability::Bulk) {
+            return Err(PlanError::new(
+                format!("{} cannot be measured from C: it needs a service", test.name),
+                "run `wirespeed byteio bench`",
+            ));
+        }
         let mut template = Template::default();
         for (key, value) in &self.0 {
             match key.strip_prefix("option.") {
@@ -154,12 +170,33 @@ mod tests {
             (&[("test", "am_lat"), ("via", "inproc")], 4_000_000),
             (&[("test", "am_lat"), ("via", "inproc"), ("grid", "2d")], 2),
             (&[("test", "bulk_get"), ("via", "inproc"), ("check", "true")], 2),
+            (
+                &[
+                    ("test", "am_lat"),
+                    ("via", "inproc"),
+                    ("roles", "source,sink,idle"),
+                ],
+                2,
+            ),
         ] {
             let remedy = refused(pairs, ranks).unwrap_err().remedy;
             for word in ["threads", "procs", "repeats", "[[case]]"] {
                 assert!(!remedy.contains(word), "{pairs:?}: {remedy}");
             }
         }
+        // And what helps is told.
+        let told = |pairs: &[(&str, &str)]| refused(pairs, 2).unwrap_err();
+        let roles = told(&[
+            ("test", "am_lat"),
+            ("via", "inproc"),
+            ("roles", "source,sink,idle"),
+        ]);
+        assert!(roles.remedy.contains("one role a rank"), "{roles}");
+        let bulk = told(&[("test", "bulk_get"), ("via", "inproc")]);
+        assert!(
+            bulk.cause.contains("from C") && bulk.remedy.contains("byteio"),
+            "{bulk}"
+        );
         let none = words(&[("test", "am_lat")]).unwrap();
         assert!(none.case(&Registry::builtin(), GroupKind::Threads, 2).is_err());
     }

@@ -192,7 +192,6 @@ fn of_bare_word(error: &clap::Error, command: &str) -> Option<String> {
             let near = nearest(&word, &verbs)?;
             Some(format!("did you mean {near:?}?"))
         }
-        (false, _) if output::has_form(word.as_ref()) => o_of_the_original(command, &word),
         (false, _) if command.ends_with(" ab") => Some(format!(
             "write each side behind a --: {command} -- latency --via unix -- latency --via tcp"
         )),
@@ -202,14 +201,17 @@ fn of_bare_word(error: &clap::Error, command: &str) -> Option<String> {
         (false, Some(test)) if has_words_of_run(command) => Some(format!(
             "{test} is a test: write it behind a --, {command} -- {test} --via tcp"
         )),
-        (false, _) => None,
+        (false, _) => o_of_the_original(command, &word),
     }
 }
 
+/// The verbs in which `-o` is the original's.
+const WITH_O_OF_THE_ORIGINAL: [&str; 2] = [" msgrate", " perftest"];
+
 /// What is meant by a file that follows the original's `-o`, which takes none.
 fn o_of_the_original(command: &str, file: &str) -> Option<String> {
-    let mut verbs = [" msgrate", " perftest"].into_iter();
-    let verb = verbs.find(|verb| command.ends_with(verb))?;
+    let mut verbs = WITH_O_OF_THE_ORIGINAL.into_iter();
+    let verb = verbs.find(|verb| command.ends_with(verb) && output::has_form(file.as_ref()))?;
     Some(format!(
         "in{verb} -o is the original's: write --output {}",
         file::shown(file.as_ref())

@@ -260,7 +260,7 @@ pub fn format_ns(ns: f64) -> String {
     format!("{} {unit}", significant(value, 4))
 }
 
-/// The shortest text that [`parse_duration_ns`] reads back as exactly `ns`: `90s`, `1500ms`, `250us`.
+/// A whole number of the largest unit that [`parse_duration_ns`] reads back as exactly `ns`: `90s`, `1500ms`, `250us`.
 ///
 /// ```
 /// use wirespeed_schema::units::format_duration_exact;

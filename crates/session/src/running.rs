@@ -184,13 +184,17 @@ impl Running {
         state.ended.then(|| state.report.exit.clone())
     }
 
-    /// End it by force.
+    /// End it by force, because it no longer answers.
     pub fn kill(&self) {
-        let mut state = self.shared.state.lock();
+        self.shared.state.lock().killed = true;
+        self.kill_now();
+    }
+
+    fn kill_now(&self) {
+        let state = self.shared.state.lock();
         if !state.ended
             && let Some(pid) = rustix::process::Pid::from_raw(self.pid.cast_signed())
         {
-            state.killed = true;
             // Not reaped before the watcher has seen its end, so the number is still its own.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         }
@@ -253,7 +257,7 @@ fn voluntary_switches(pid: u32) -> Option<u64> {
 impl Drop for Running {
     fn drop(&mut self) {
         if self.watcher.is_some() {
-            self.kill();
+            self.kill_now();
             self.end();
         }
     }

@@ -21,7 +21,7 @@ pub enum ws_status {
     WS_USAGE = 2,
     /// The system does not permit it.
     WS_REFUSED = 5,
-    /// The data that arrived were not the data that were sent; the result is there and says what was wrong.
+    /// Data arrived that were not sent, or twice, or out of order, or not at all; the result is there and says which.
     WS_WRONG_DATA = 6,
     /// It was stopped before its end; the result is there as far as it got.
     WS_INTERRUPTED = 130,

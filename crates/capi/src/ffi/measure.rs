@@ -97,8 +97,8 @@ pub unsafe extern "C" fn ws_stop_free(stop: *mut ws_stop) {
 }
 
 /// Measure `given` as the rank that `rte` says, in this thread. Collective: every rank calls it with the same parameters;
-/// where one has another test, size, transport or end, all get WS_USAGE. Nothing is printed, nothing outlives the call, and it
-/// may be called again, also by several threads at once.
+/// where one has another test, size, transport or end, or parameters that make no sense, all get WS_USAGE. Nothing is printed,
+/// nothing outlives the call, and it may be called again, also by several threads at once.
 ///
 /// `report` (with `report_context`) and `stop` may be NULL. On WS_OK, WS_WRONG_DATA and WS_INTERRUPTED, and on WS_FAILED when
 /// the run broke off after its start, `*result` is a result, to be freed with `ws_result_free`; otherwise NULL.
@@ -129,12 +129,15 @@ pub unsafe extern "C" fn ws_measure(
         let runtime = unsafe { Runtime::new(rte, cancel) }
             .map_err(|why| Problem::usage(why, "set rank, size, group, barrier and exchange"))?;
         let registry = crate::registry();
-        let case = given.words.case(&registry, runtime.group, rte.size)?;
-        if let Some((rank, parameter)) = crate::agree::difference(&case, &runtime)? {
-            return Err(Problem::usage(
-                format!("rank {rank} was given another {parameter} than rank 0"),
-                "give every rank the same parameters",
-            ));
+        let case = match given.words.case(&registry, runtime.group, rte.size) {
+            Ok(case) => case,
+            Err(error) => {
+                crate::agree::give_up(&runtime);
+                return Err(error.into());
+            }
+        };
+        if let Some(cause) = crate::agree::difference(&case, &runtime)? {
+            return Err(Problem::usage(cause, "give every rank the same parameters"));
         }
         let mut seen = Overall::default();
         let outcome = measure(&case, &registry, &runtime, &mut |interval| {

@@ -199,4 +199,17 @@ mod tests {
         }
         assert!(sent > 50 && kept > 5, "{sent} {kept}");
     }
+
+    /// A file where no word belongs means something else in each verb.
+    #[test]
+    fn a_file_that_no_verb_takes_there_is_told_of_in_the_words_of_that_verb() {
+        let remedy = |verb: &str| {
+            let error = Cli::try_parse_from(["wirespeed", verb, "out.json", "b.json"]);
+            Failure::from(error.err().unwrap()).remedy
+        };
+        assert!(remedy("ab").contains("behind a --"), "{}", remedy("ab"));
+        let msgrate = remedy("msgrate");
+        assert!(msgrate.contains("--output out.json"), "{msgrate}");
+        assert!(!remedy("quick").contains("--output"), "{}", remedy("quick"));
+    }
 }

@@ -64,18 +64,24 @@ pub fn perftest(registry: &Registry, arguments: &PerftestArgs, color: ColorChoic
             "start it with one, mpirun -n 2, or leave -P out",
         ));
     }
+    // `-o FILE` as in other verbs: the file is the word where the server stands. A host may be called `name.md`.
+    if let Some(word) = arguments.server.as_ref().filter(|_| arguments.test.one_sided)
+        && crate::output::has_form(word.as_ref())
+        && !word.ends_with(".md")
+    {
+        return Err(Failure::usage(
+            format!("{word:?} is no server"),
+            format!(
+                "in perftest -o is the original's: write --output {}",
+                crate::file::shown(word.as_ref())
+            ),
+        ));
+    }
     if let Some(job) = crate::job::current().filter(|_| !loopback) {
         let ranks = job.section().ranks.len() as u64;
         return client(registry, arguments, color, Place::Job(ranks));
     }
     match (&arguments.server, loopback) {
-        // `-o FILE` as in other verbs: the file is the word where the server stands.
-        (Some(word), _) if arguments.test.one_sided && crate::output::has_form(word.as_ref()) => {
-            Err(Failure::usage(
-                format!("{word:?} is no server"),
-                format!("in perftest -o is the original's: write --output {word}"),
-            ))
-        }
         (Some(host), _) if arguments.test.loopback => {
             let failure = Failure::usage(
                 format!("-l means that there is no server, and {host:?} is named as one"),

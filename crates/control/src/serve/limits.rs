@@ -55,7 +55,8 @@ pub(super) fn check(
                 format_asked_size(limits.message_bytes_max)
             ),
             format!(
-                "use --size {} or less",
+                "use {} {} or less",
+                option_of_largest(case),
                 format_size_exact(limits.message_bytes_max)
             ),
         );
@@ -80,6 +81,14 @@ fn check_shape(case: &Case, ranks: &[u32], same_machine: bool) -> Result<(), Ref
         reason: "the case is not one between two machines".into(),
         remedy: "update the client".into(),
     })
+}
+
+/// The option that says how long the largest message is.
+fn option_of_largest(case: &Case) -> &'static str {
+    match case.test.largest_message_bytes() > case.test.size_bytes() {
+        true => "--reply",
+        false => "--size",
+    }
 }
 
 fn check_time(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
@@ -125,10 +134,13 @@ fn check_load(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result<(), R
     if asked > limits.memory_bytes_max {
         let limit = format_size(limits.memory_bytes_max);
         let (_, remedy) = [
-            (buffers, "use smaller messages (--size)"),
-            (window, "use a smaller window (--window)"),
-            (raw, "keep fewer raw samples (--raw)"),
-            (load, "use less load (--load)"),
+            (
+                buffers,
+                format!("use smaller messages ({})", option_of_largest(case)),
+            ),
+            (window, "use a smaller window (--window)".to_owned()),
+            (raw, "keep fewer raw samples (--raw)".to_owned()),
+            (load, "use less load (--load)".to_owned()),
         ]
         .into_iter()
         .max_by_key(|(bytes, _)| *bytes)
@@ -170,7 +182,11 @@ fn check_rate(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
             (size, limit) if limit < size => {
                 "use `wirespeed run am_bw` with --pace and smaller messages".to_owned()
             }
-            (size, limit) => format!("use `wirespeed run am_bw --size {size} --pace {}`", limit / size),
+            (size, limit) => format!(
+                "use `wirespeed run am_bw --via {} --to HOST --size {size} --pace {}`",
+                case.transport,
+                limit / size
+            ),
         },
     )
 }
@@ -323,7 +339,10 @@ mod tests {
             }
             check(&large, &[1], false, &limits).unwrap_err().remedy
         };
-        assert_eq!(remedy(1024), "use `wirespeed run am_bw --size 1024 --pace 10`");
+        assert_eq!(
+            remedy(1024),
+            "use `wirespeed run am_bw --via tcp --to HOST --size 1024 --pace 10`"
+        );
         assert_eq!(
             remedy(10_241),
             "use `wirespeed run am_bw` with --pace and smaller messages"

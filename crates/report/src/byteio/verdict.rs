@@ -40,21 +40,34 @@ pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
     })
 }
 
-/// Whether a sweep tried other shapes beside this one: advice to change it would contradict their figures.
+/// Whether a sweep tried other shapes beside this one: advice to change it would contradict their figures. So would advice for
+/// what ran under a load, which is there to be compared with the same without.
 fn is_swept(pair: &Pair) -> bool {
-    [RECOMMENDED, TRIED].contains(&pair.name.as_str())
+    [RECOMMENDED, TRIED].contains(&pair.name.as_str()) || !pair.load.is_idle()
+}
+
+/// Advice to change the shape, where no sweep has tried that.
+fn advised<'a>(pair: &Pair, advice: &'a str) -> &'a str {
+    if is_swept(pair) { "" } else { advice }
 }
 
 type Found = Option<(&'static str, String)>;
 
-/// Time in which connections waited with nothing under way. Data that are sent are on their way while their answer is awaited:
-/// only a round trip of the path itself is a wait then.
+/// Time in which connections waited with nothing under way. The data of a put are on their way while their answer is awaited:
+/// it waits while nothing of it is (as its sender's kernel counts), and for at least a round trip of the path with each block.
 fn waited(pair: &Pair, summary: &Summary, run: &Transfer) -> f64 {
     let round_trip = summary.min_rtt_ns.unwrap_or(0);
     let waits = run.connections.iter().map(|c| {
         let blocks = c.payload_bytes.div_ceil(pair.block_bytes.max(1));
+        let quiet = c.near.as_ref().map_or(0, |sender| {
+            let busy = sender
+                .busy_ns
+                .saturating_add(c.idle_ns)
+                .saturating_add(c.digest_ns);
+            run.elapsed_ns.saturating_sub(busy)
+        });
         let first = match pair.direction.as_str() {
-            "put" => c.first_byte_ns.min(blocks.saturating_mul(round_trip)),
+            "put" => c.first_byte_ns.min(blocks.saturating_mul(round_trip).max(quiet)),
             _ => c.first_byte_ns,
         };
         c.idle_ns.saturating_add(first)
@@ -111,7 +124,7 @@ fn full(_: &Pair, summary: &Summary, _: &Transfer) -> Found {
 }
 
 /// Packets queue only for a link that carries all it can, and the queue overflows for that reason: what is then sent again
-/// shows no loss. Nothing may have held the senders back. Within a machine late packets only show that its CPUs were busy.
+/// shows no loss. Nothing may have held the senders back. On loopback late packets only show that the CPUs were busy.
 fn queued(pair: &Pair, summary: &Summary, run: &Transfer) -> Found {
     let (rtt, least) = (summary.rtt_ns?, summary.min_rtt_ns?);
     let is_queued = rtt >= least + LONG_RTT_NS && rtt as f64 >= least as f64 * LINK_QUEUED_TIMES;
@@ -143,16 +156,19 @@ fn is_long(summary: &Summary) -> bool {
 }
 
 /// A control that does not slow down for loss is not limited by it.
-fn loss(_: &Pair, summary: &Summary, _: &Transfer) -> Found {
+fn loss(pair: &Pair, summary: &Summary, _: &Transfer) -> Found {
     let ratio = summary.retransmitted_ratio?.get();
     let congestion = summary.congestion.as_deref();
     let slows_down = !congestion.is_some_and(|name| name.starts_with("bbr"));
     (ratio >= LOSS_RATIO && is_long(summary) && slows_down).then(|| {
         let congestion = congestion.unwrap_or("the sender's congestion control");
         let sent_again = percent(ratio);
+        let advice = advised(pair, "; more connections help, and so does bbr");
         (
             "loss",
-            format!("loss: {sent_again} of the payload was sent again, and {congestion} slows down for it; more connections help, and so does bbr"),
+            format!(
+                "loss: {sent_again} of the payload was sent again, and {congestion} slows down for it{advice}"
+            ),
         )
     })
 }
@@ -174,18 +190,19 @@ fn window(pair: &Pair, summary: &Summary, _: &Transfer) -> Found {
     );
     // On a path without delay a full window is only a reader that takes its time.
     let long = is_long(summary);
+    let advice = advised(pair, ", or use more connections");
     match (receiver > PHASE_SHARE, sender > PHASE_SHARE) {
         (true, _) if long => Some((
             "window",
             format!(
-                "the receiver's window held the sender back for {} of its time; raise net.ipv4.tcp_rmem there, or use more connections",
+                "the receiver's window held the sender back for {} of its time; raise net.ipv4.tcp_rmem there{advice}",
                 percent(receiver)
             ),
         )),
         (_, true) if long => Some((
             "window",
             format!(
-                "the sender's buffer held it back for {} of its time; raise net.ipv4.tcp_wmem there, or use more connections",
+                "the sender's buffer held it back for {} of its time; raise net.ipv4.tcp_wmem there{advice}",
                 percent(sender)
             ),
         )),
@@ -243,10 +260,10 @@ fn idle(pair: &Pair, summary: &Summary, run: &Transfer) -> Found {
         format!(" (round trip {})", format_ns(rtt as f64))
     });
     let remedy = match pair.depth_ops {
-        _ if is_swept(pair) => "",
         0 | 1 => "; keep two or more requests outstanding (--depth 2)",
         _ => "; use more connections or larger blocks",
     };
+    let remedy = advised(pair, remedy);
     Some((
         "idle",
         format!(

@@ -64,18 +64,17 @@ fn without(runs: &[f64]) -> (usize, usize) {
     (known().filter(|value| **value <= 0.0).count(), known().count())
 }
 
-/// Whether both sides agree that there is nothing.
+/// Whether both sides agree that there is nothing: in every run that has the figure, and each side has one.
 fn is_nought(sides: &Sides) -> bool {
-    [&sides.a, &sides.b]
-        .map(|runs| without(runs))
-        .iter()
-        .all(|(nought, all)| nought == all)
+    [&sides.a, &sides.b].iter().all(|runs| {
+        let mut known = runs.iter().filter(|value| !value.is_nan()).peekable();
+        known.peek().is_some() && known.all(|value| *value == 0.0)
+    })
 }
 
 /// The figures of which there is nothing in every run of both: losses that nobody had.
 pub(super) fn noughts(sides: &[Sides]) -> Vec<Unjudged> {
-    let is_known = |sides: &&Sides| [&sides.a, &sides.b].iter().all(|runs| without(runs).1 != 0);
-    let found = sides.iter().filter(is_known).filter(|sides| is_nought(sides));
+    let found = sides.iter().filter(|sides| is_nought(sides));
     let told = found.map(|sides| Unjudged {
         label: sides.label.clone(),
         tag: sides.tag.clone(),

@@ -80,7 +80,7 @@ fn carried_words(
     ));
     words.extend(untold(
         short,
-        format!("fewer than {CARRIED_MESSAGES_MIN} come through in a run, give it a longer --duration"),
+        format!("fewer than {CARRIED_MESSAGES_MIN} come through in a run, which has to be longer"),
     ));
     words
 }
@@ -227,7 +227,7 @@ mod tests {
             short.contains("Of 2 of 2 offered rates the runs cannot tell"),
             "{short}"
         );
-        assert!(short.contains("longer --duration"), "{short}");
+        assert!(short.contains("to be longer"), "{short}");
         assert!(long.contains("no lower rate is known to be carried"), "{long}");
         assert!(
             long.contains("Of 1 of 2 offered rates") && !long.contains("some deliver"),

@@ -29,6 +29,15 @@ impl Line<'_> {
     }
 }
 
+/// The first line of a direction of which no end is told. One connection of several may have got nothing.
+fn untold(lines: &[Line<'_>]) -> Option<usize> {
+    let has_sum = lines.iter().any(|line| line.is_sum);
+    lines.iter().position(|line| {
+        let is_whole = |other: &&Line| !other.is_sender && other.role == line.role && other.is_sum == has_sum;
+        line.is_untold() && lines.iter().filter(is_whole).all(Line::is_untold)
+    })
+}
+
 fn line(text: &str) -> Option<Line<'_>> {
     let text = text.trim();
     let is_sender = text.ends_with("sender");
@@ -95,7 +104,7 @@ pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
                 totals.push(total);
                 lines.next();
             }
-            if let Some(at) = totals.iter().position(Line::is_untold) {
+            if let Some(at) = untold(&totals) {
                 return Err(ImportError::Line {
                     format: FORMAT,
                     line: number + at + 2,
@@ -276,6 +285,14 @@ mod tests {
                 "{refused}"
             );
         }
+        // One of several connections may have starved.
+        let line = |id: &str, gbits: &str, end: &str| {
+            format!("[{id}]   0.00-1.00   sec  1.0 GBytes  {gbits} Gbits/sec   {end}\n")
+        };
+        let starved = [("  5", "8.00"), ("  7", "0.00"), ("SUM", "8.00")];
+        let starved = starved.map(|(id, gbits)| line(id, "8.00", "sender") + &line(id, gbits, "receiver"));
+        let title = "[ ID] Interval           Transfer     Bitrate         Retr\n";
+        assert_eq!(read(&(title.to_owned() + &starved.concat())).unwrap().len(), 1);
         // All datagrams of a whole run lost is a figure.
         let lost = UDP.replace(
             "600 Mbits/sec  0.001 ms  250/1000 (25%)",

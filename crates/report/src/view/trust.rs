@@ -62,8 +62,9 @@ pub fn trust_line(run: &Run) -> Option<String> {
 
 /// Whether the command moves a file for its own sake: it has no repetitions to ask for.
 fn moves_once(command: &[String]) -> bool {
-    let mut pairs = command.windows(2);
-    pairs.any(|pair| matches!(pair, [verb, way] if verb == "byteio" && matches!(way.as_str(), "get" | "put")))
+    let mut words = command.iter().skip_while(|word| *word != "byteio");
+    let verb = words.find(|word| matches!(word.as_str(), "get" | "put" | "bench"));
+    verb.is_some_and(|verb| verb != "bench")
 }
 
 /// The noisiest scans before and after the runs.

@@ -29,16 +29,14 @@ struct Place {
     pieces: [sys::ucp_dt_iov_t; IOV_MAX],
 }
 
-impl Place {
-    /// A part is complete; whether all are.
-    #[inline(always)]
-    fn part_ended(&mut self) -> bool {
-        let is_last = self.parts == 1;
-        if !is_last {
-            self.parts -= 1;
-        }
-        is_last
+/// One of an operation's `parts` is complete; whether all are.
+#[inline(always)]
+fn part_ended(parts: &mut u32) -> bool {
+    let is_last = *parts == 1;
+    if !is_last {
+        *parts -= 1;
     }
+    is_last
 }
 
 /// Operations under way.
@@ -67,15 +65,17 @@ pub struct Room<'a> {
 /// # Safety
 /// UCX calls it with the place of the operation, in the port's thread.
 unsafe extern "C" fn finished(request: *mut c_void, status: sys::ucs_status_t, place: *mut c_void) {
-    // SAFETY: the place lives in a live list, and nobody else holds it: this is the port's thread, within a call of UCX.
-    let place = unsafe { &mut *place.cast::<Place>() };
-    // SAFETY: the list outlives its operations.
-    let list = unsafe { &*place.list };
+    // SAFETY: the place lives in a live list. This is the port's thread, within a call of UCX, meanwhile the port may hold the
+    // place's parameters, but none of these.
+    let (list, index, all_ended) = unsafe {
+        let place = place.cast::<Place>();
+        (&*(*place).list, (*place).index, part_ended(&mut (*place).parts))
+    };
     if status < 0 {
         list.trouble.cold_note(status);
     }
-    if place.part_ended() {
-        list.order.finish(place.index);
+    if all_ended {
+        list.order.finish(index);
     }
     // SAFETY: UCX's request, given back once.
     unsafe { list.loaded.ucx.ucp_request_free(request) };
@@ -220,16 +220,16 @@ impl Sends {
             return Ok(Post::Done);
         }
         // SAFETY: as in `first_part`.
-        let place = unsafe { &mut *place.get() };
+        let parts = unsafe { &mut (*place.get()).parts };
         if let Some(status) = failed(request) {
-            return match place.parts {
+            return match *parts {
                 1 => refused(operation, status),
                 // The first part is on its way, and nobody can take it back.
                 _ => Err(cold_error(operation, status)),
             };
         }
         // Without a request the last part is complete; the first one may have become so meanwhile.
-        match request.is_null() && place.part_ended() {
+        match request.is_null() && part_ended(parts) {
             true => self.order.at_once(number),
             false => self.order.begin(number),
         }

@@ -22,7 +22,7 @@ use wirespeed_report::byteio::{complete, result_of};
 use wirespeed_report::view;
 use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
-use wirespeed_schema::run::{CaseResult, Status};
+use wirespeed_schema::run::{CaseResult, Event, Status};
 
 /// Bytes of a pairs file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -379,7 +379,16 @@ pub fn bench(
             found
         }
     };
-    let (pairs, cases) = found.into_iter().unzip();
+    let (pairs, cases): (Vec<Pair>, Vec<CaseResult>) = found.into_iter().unzip();
+    // What a case is, its reader has told with its result.
+    for (number, result) in (0..).zip(&cases) {
+        output.event(&Event::CaseStarted {
+            case: number,
+            cases: cases.len() as u32,
+            label: result.case.label(),
+            repetition: 0,
+        })?;
+    }
     let section = ByteioSection {
         profile: arguments.profile.map(|_| view::PROFILE_2009.to_owned()),
         pairs,

@@ -44,7 +44,7 @@ fn allowed(patient: &Patient) -> Check {
             match are_there {
                 // All of them: taskset takes away what its list lacks.
                 true => format!(
-                    "choose others, --cpus {list}, or allow them: taskset -pc {} $$",
+                    "choose others, --cpus {list}, or allow them, as far as the control group has them: taskset -pc {} $$",
                     patient.cpu_words()
                 ),
                 false => format!("choose others: --cpus {list}"),

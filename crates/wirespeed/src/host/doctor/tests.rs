@@ -301,7 +301,9 @@ fn cpus_that_may_not_be_used_are_allowed_with_all_that_are_asked_for() {
     let fix = found.fix.as_deref();
     assert_eq!(
         fix,
-        Some("choose others, --cpus 0, or allow them: taskset -pc 0-1 $$")
+        Some(
+            "choose others, --cpus 0, or allow them, as far as the control group has them: taskset -pc 0-1 $$"
+        )
     );
     assert!(found.why.contains("cannot be pinned"), "{found:?}");
 }
