@@ -2,6 +2,7 @@
 
 use crate::{SOON, document, home, turn};
 use rustix::process::Signal;
+use serde_json::Value;
 use wirespeed::transport::registry::Entry;
 use wirespeed_schema::run::Status;
 
@@ -59,6 +60,23 @@ fn transports() -> Vec<&'static str> {
         "byteio-bulk",
     ]);
     names
+}
+
+#[test]
+fn figures_are_read_to_the_last_digit() {
+    // A quotient of whole numbers, as parsers that are quick make it, is the number beside this one.
+    const HARD_TO_READ: f64 = 13018.990443518745;
+    let _turn = turn();
+    let home = home();
+    home.run("run am_lat --via inproc -n 10k -o a.json").code(0);
+    let run = std::fs::read_to_string(home.path("a.json")).unwrap();
+    let figure = serde_json::from_str::<Value>(&run).unwrap()["cases"][0]["metrics"]["rtt_p50_ns"]["value"]
+        .to_string();
+    let run = run.replace(&figure, &HARD_TO_READ.to_string());
+    std::fs::write(home.path("a.json"), run).unwrap();
+    let ended = home.run("compare a.json a.json --figure p50 --allow-inconclusive --json");
+    let said = &ended.code(0).stdout;
+    assert!(said.contains(&format!(": {HARD_TO_READ}")), "{said}");
 }
 
 #[test]
