@@ -174,7 +174,7 @@ fn carry(way: Way, ctx: &Connect, words: &Words, course: &mut Course) -> Result<
     };
     Ok(carried(
         &options,
-        moved.map_err(|e: TransferError| ConnectError::Other(e.cause))?,
+        moved.map_err(|TransferError { cause, remedy, .. }| ConnectError::Unfit { cause, remedy })?,
     ))
 }
 
@@ -272,11 +272,14 @@ fn options(case: &Case, way: Way, words: &Words, service: &Service) -> Result<Tr
 fn whole(file: std::path::PathBuf, total_bytes: u64) -> Result<std::path::PathBuf, ConnectError> {
     match std::fs::metadata(&file) {
         Ok(there) if there.len() >= total_bytes => Ok(file),
-        Ok(there) => Err(ConnectError::Other(format!(
-            "{} has {} bytes, and the case moves {total_bytes}",
-            file.display(),
-            there.len()
-        ))),
+        Ok(there) => Err(ConnectError::Unfit {
+            cause: format!(
+                "{} has {} bytes, and the case moves {total_bytes}",
+                file.display(),
+                there.len()
+            ),
+            remedy: "move fewer, or send a larger file".to_owned(),
+        }),
         Err(source) => Err(ConnectError::os(format!("read {}", file.display()), source)),
     }
 }

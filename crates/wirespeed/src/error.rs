@@ -23,3 +23,13 @@ pub enum MeasureError {
     #[error("{0}")]
     System(String),
 }
+
+impl MeasureError {
+    /// One line of remedy, where one is known.
+    pub fn remedy(&self) -> Option<&str> {
+        match self {
+            MeasureError::Connect(ConnectError::Unfit { remedy, .. }) => Some(remedy),
+            _ => None,
+        }
+    }
+}

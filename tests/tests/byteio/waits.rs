@@ -206,7 +206,7 @@ fn a_server_without_ranges_is_read_in_one_piece() {
     let part = format!("byteio get {url} part --mechanism http --size 1M");
     let (cause, remedy) = run(&home, &part).code(2).complaint();
     assert!(
-        cause.contains("no ranges") && remedy.contains("--size"),
+        cause.contains("no ranges") && remedy.contains("all of its 50000000 bytes"),
         "{cause} {remedy}"
     );
 }

@@ -355,13 +355,11 @@ fn opened(options: &TransferOptions, subject: &Subject, own: bool) -> Result<(Pl
 
 /// All there is in one block over one connection.
 fn as_one_stream(options: &mut TransferOptions, found: &Found) -> Result<(), TransferError> {
-    if options
-        .size_bytes
-        .is_some_and(|wanted| found.size_bytes.is_some_and(|there| there != wanted))
-    {
+    let sizes = found.size_bytes.zip(options.size_bytes);
+    if let Some((there, _)) = sizes.filter(|(there, wanted)| there != wanted) {
         return Err(TransferError::usage(
             "the service knows no ranges and sends the whole resource only",
-            "leave --size out",
+            format!("ask for all of its {there} bytes"),
         ));
     }
     (options.threads, options.depth, options.block_bytes) = (1, 1, u64::MAX);

@@ -186,7 +186,11 @@ fn start_thread(
         let ended = match result {
             Ok(result) => result.map(Box::new).map_err(|error: MeasureError| {
                 let text = said_by((rank, case.ranks.len()), &error);
-                Failure::new(classify(&error, false), text)
+                let failure = Failure::new(classify(&error, false), text);
+                Failure {
+                    remedy: error.remedy().map(str::to_owned).or(failure.remedy),
+                    ..failure
+                }
             }),
             Err(panic) => {
                 bootstrap.cancel().cancel(CancelReason::PeerLost);

@@ -46,6 +46,14 @@ pub enum ConnectError {
         /// How long was waited.
         seconds: u64,
     },
+    /// The far end or a file of this one cannot serve the case as it is.
+    #[error("{cause}")]
+    Unfit {
+        /// One line of cause.
+        cause: String,
+        /// One line of remedy.
+        remedy: String,
+    },
     /// Anything else, in one line.
     #[error("{0}")]
     Other(String),
