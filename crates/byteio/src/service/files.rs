@@ -93,8 +93,14 @@ impl Root {
     pub fn open(path: &Path, writable: bool) -> io::Result<Root> {
         let path = path.canonicalize()?;
         let is_folder = std::fs::metadata(&path)?.is_dir();
+        let invalid = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
         let (folder, only) = match (is_folder, path.parent(), path.file_name()) {
-            (false, Some(parent), Some(name)) => (parent, Some(name.to_string_lossy().into_owned())),
+            (false, Some(parent), Some(name)) => {
+                let name = name.to_str();
+                let name =
+                    name.ok_or_else(|| invalid("its name is not UTF-8, as addresses are: rename it"))?;
+                (parent, Some(name.to_owned()))
+            }
             _ => (path.as_path(), None),
         };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -105,12 +111,8 @@ impl Root {
             writable,
         };
         if let Some(name) = &root.only {
-            root.resource(&format!("/{name}"), Access::Read).map_err(|_| {
-                io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    "neither a directory nor a file that can be read",
-                )
-            })?;
+            root.resource(&format!("/{name}"), Access::Read)
+                .map_err(|_| invalid("neither a directory nor a file that can be read"))?;
         }
         Ok(root)
     }
@@ -237,6 +239,8 @@ pub fn facts(file: &File) -> io::Result<Facts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -306,5 +310,9 @@ mod tests {
         assert!(root.resource("/one", Access::Read).is_ok());
         assert_eq!(root.resource("/two", Access::Read).err(), Some(Denied::Unknown));
         assert!(Root::open(Path::new("/dev/null"), false).is_err());
+        let unnamed = folder.path().join(OsStr::from_bytes(b"\xff"));
+        std::fs::write(&unnamed, "x").unwrap();
+        let refused = Root::open(&unnamed, false).err().unwrap();
+        assert!(refused.to_string().contains("not UTF-8"), "{refused}");
     }
 }
