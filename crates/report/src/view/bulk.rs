@@ -118,12 +118,13 @@ fn pairs(section: &ByteioSection) -> Table {
         number("runs", 5),
         number("of nominal", 4),
         number("of ceiling", 7),
-        number("RTT", 8),
+        number("sRTT", 8),
         number("sent again", 9),
         text("control", 10),
     ];
     let note = "Mb/s: 10^6 bits of payload a second; shape: connections x block x outstanding on each; [ ] interval of \
-                the median, { } slowest and fastest";
+                the median, { } slowest and fastest; sRTT: TCP's smoothed round-trip time at the sender, or here \
+                where that is not known";
     Table::new("", columns, section.pairs.iter().map(row).collect()).noted(note)
 }
 

@@ -57,9 +57,10 @@ impl Kind {
             Kind::Rate => {
                 Some("rate: messages delivered, over the sender's time to the last acknowledgement")
             }
-            Kind::Bulk => {
-                Some("bandwidth: payload over the time from the first request byte to the last payload byte")
-            }
+            Kind::Bulk => Some(
+                "bandwidth: payload over the time from the first request byte to the last payload byte; sRTT: TCP's \
+                     smoothed round-trip time, median over both ends",
+            ),
             Kind::Iterations => {
                 Some("rate: all ranks together, by the median iteration; classic: by the original's formula")
             }
@@ -205,7 +206,7 @@ fn columns(kind: Kind) -> Vec<Column> {
             number("bandwidth", 0),
             text("interval", 1),
             number("of ceiling", 2),
-            number("RTT", 4),
+            number("sRTT, both ends", 4),
             number("sent again", 5),
         ],
     });
