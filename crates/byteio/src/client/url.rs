@@ -10,7 +10,6 @@ const IN_PATHS: &AsciiSet = &CONTROLS
     .add(b'<')
     .add(b'>')
     .add(b'`')
-    .add(b'#')
     .add(b'{')
     .add(b'}');
 
@@ -36,6 +35,8 @@ impl Url {
     /// Read an address as typed.
     pub fn parse(text: &str) -> Result<Url, BadUrl> {
         let bad = || BadUrl(text.to_owned());
+        // A fragment is the reader's own: no server hears of it (RFC 3986, 3.5).
+        let (text, _) = text.split_once('#').unwrap_or((text, ""));
         let (secure, rest) = match (text.strip_prefix("http://"), text.strip_prefix("https://")) {
             (Some(rest), _) => (false, rest),
             (_, Some(rest)) => (true, rest),
@@ -102,6 +103,15 @@ mod tests {
         let url = Url::parse("http://node7:7412/a b?stream=1").unwrap();
         assert_eq!(url.to_string(), "http://node7:7412/a%20b?stream=1");
         assert_eq!(url.with_query("x=2"), "/a%20b?stream=1&x=2");
+        // A fragment is not sent; a name with that character has it as %23.
+        for (typed, target) in [
+            ("/a#b", "/a"),
+            ("/a?q#b/c", "/a?q"),
+            ("/a%23b", "/a%23b"),
+            ("#b/c", "/"),
+        ] {
+            assert_eq!(Url::parse(&format!("http://a{typed}")).unwrap().target, target);
+        }
         let six = Url::parse("https://[::1]").unwrap();
         assert_eq!(
             (six.authority().as_str(), six.target.as_str(), six.secure),
