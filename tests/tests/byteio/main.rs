@@ -4,6 +4,7 @@ mod crowd;
 mod failures;
 mod memory;
 mod movers;
+mod odd;
 mod plans;
 mod results;
 mod waits;

@@ -97,7 +97,7 @@ fn lacking() -> BTreeMap<String, String> {
 pub fn repetition(case: &Case, run: BulkRun, index: u32) -> Repetition {
     let is_put = matches!(case.test, Test::BulkPut(_));
     let mut metrics = Metrics::new();
-    if run.error.is_none() && run.elapsed_ns > 0 {
+    if run.error.is_none() && run.elapsed_ns > 0 && run.payload_bytes > 0 {
         let rate = run.payload_bytes as f64 * 1e9 / run.elapsed_ns as f64;
         insert(&mut metrics, "bandwidth_bytes_per_s", rate, run.blocks);
         for (tag, value) in run.figures {
@@ -294,6 +294,19 @@ mod tests {
         assert!((value("nominal_ratio") - 0.48).abs() < 1e-9);
         assert!((value("ceiling_ratio") - 0.48 * 1514.0 / 1448.0).abs() < 1e-9);
         assert_eq!(result.repetitions.len(), 3);
+    }
+
+    #[test]
+    fn where_nothing_moved_there_is_no_rate_and_no_verdict() {
+        let mut empty = pair(&[50e6, 60e6]);
+        for run in &mut empty.runs {
+            (run.payload_bytes, run.bandwidth_bytes_per_s) = (0, Finite::default());
+        }
+        crate::byteio::complete(&mut empty);
+        assert_eq!((&empty.summary, &empty.verdict), (&None, &None));
+        let result = result_of(&empty);
+        assert_eq!((result.status, result.error), (CaseStatus::Ok, None));
+        assert!(!result.metrics.contains_key("bandwidth_bytes_per_s"));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) fn add(metrics: &mut Metrics, outcomes: &[Outcome]) {
     };
     let is_put = outcome.role == Role::Source;
     let moved = if is_put { outcome.sent } else { outcome.received };
-    if run.error.is_none() && run.elapsed_ns > 0 {
+    if run.error.is_none() && run.elapsed_ns > 0 && run.payload_bytes > 0 {
         let rate = run.payload_bytes as f64 * 1e9 / run.elapsed_ns as f64;
         insert(metrics, "bandwidth_bytes_per_s", rate, moved.messages);
         for (tag, value) in figures(run, is_put) {

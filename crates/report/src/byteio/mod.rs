@@ -39,6 +39,11 @@ pub(super) fn whole(pair: &Pair) -> impl Iterator<Item = &Transfer> + Clone {
     pair.runs.iter().filter(|run| run.error.is_none())
 }
 
+/// Those of them that moved something: where nothing moved there is no rate, and nothing that limits it.
+pub(super) fn rated(pair: &Pair) -> impl Iterator<Item = &Transfer> + Clone {
+    whole(pair).filter(|run| run.bandwidth_bytes_per_s.get() > 0.0)
+}
+
 /// Their connections.
 fn connections(pair: &Pair) -> impl Iterator<Item = &Connection> + Clone {
     whole(pair).flat_map(|run| &run.connections)
@@ -53,7 +58,7 @@ pub(super) fn senders(pair: &Pair) -> Vec<&TcpInfo> {
 }
 
 fn summary(pair: &Pair) -> Option<Summary> {
-    let rates: Vec<f64> = whole(pair).map(|run| run.bandwidth_bytes_per_s.get()).collect();
+    let rates: Vec<f64> = rated(pair).map(|run| run.bandwidth_bytes_per_s.get()).collect();
     let over = stats::summarize(&rates, LEVEL)?;
     let mut sorted = rates.clone();
     sorted.sort_by(f64::total_cmp);

@@ -1,6 +1,6 @@
 //! What limits a transfer, in one sentence. Rules in order; the first that holds speaks, and names its evidence.
 
-use super::{senders, whole};
+use super::{rated, senders};
 use crate::thresholds::{
     BUSY_SHARE, LIMIT_TOLERANCE, LINK_FULL_SHARE, LINK_QUEUED_TIMES, LONG_RTT_NS, LOSS_RATIO, PHASE_SHARE,
 };
@@ -17,13 +17,13 @@ pub const TRIED: &str = "tried";
 
 /// The verdict on the run in the middle.
 pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
-    let mut whole: Vec<&Transfer> = whole(pair).collect();
-    whole.order_by(|a, b| {
+    let mut rated: Vec<&Transfer> = rated(pair).collect();
+    rated.order_by(|a, b| {
         a.bandwidth_bytes_per_s
             .get()
             .total_cmp(&b.bandwidth_bytes_per_s.get())
     });
-    let run = *whole.get(whole.len() / 2)?;
+    let run = *rated.get(rated.len() / 2)?;
     let rules = [full, queued, loss, window, client, server, idle];
     let found = rules.iter().find_map(|rule| rule(pair, summary, run));
     let (limit, text) = found.unwrap_or_else(|| {

@@ -26,7 +26,7 @@ const NAMED_MAX: usize = 4;
 pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let section = input.run.sections.get::<ByteioSection>().unwrap_or_default();
     let sweep = is_sweep(&section);
-    let told = |pair: &&Pair| pair.summary.is_some() && (!sweep || pair.name == RECOMMENDED);
+    let told = |pair: &&Pair| !sweep || pair.name == RECOMMENDED;
     let mut pairs: Vec<&Pair> = section.pairs.iter().filter(told).collect();
     let mut said = Vec::new();
     if pairs.len() > NAMED_MAX {
@@ -48,7 +48,16 @@ fn rate(pair: &Pair) -> f64 {
 }
 
 fn pair_answer(pair: &Pair, sweep: bool) -> Option<String> {
-    let summary = pair.summary.as_ref()?;
+    let Some(summary) = &pair.summary else {
+        return unmoved(pair).map(|run| {
+            let why = match run.resumed_bytes {
+                0 => "there was nothing to move",
+                _ => "all of it was there",
+            };
+            let took = format_ns((run.lookup_ns + run.connect_ns + run.elapsed_ns) as f64);
+            format!("{}: 0 bytes, {why}; {took} from look-up to end.", pair.name)
+        });
+    };
     let figure = format!("{} Mb/s {}", megabits(rate(pair)), interval(summary));
     let name = match sweep {
         true => format!("{}: {}", pair.name, shape(pair)),
@@ -58,6 +67,12 @@ fn pair_answer(pair: &Pair, sweep: bool) -> Option<String> {
         format!("; limit: {}, {}", verdict.limit, verdict.text)
     });
     Some(format!("{name}: {}{limit}.", figure.trim_end()))
+}
+
+/// A run that is whole where none moved anything.
+fn unmoved(pair: &Pair) -> Option<&Transfer> {
+    let mut whole = pair.runs.iter().filter(|run| run.error.is_none());
+    whole.next().filter(|_| pair.summary.is_none())
 }
 
 /// The pairs with their figures, and each pair's runs.
@@ -135,11 +150,12 @@ fn row(pair: &Pair) -> Row {
         shape(pair),
     ];
     let Some(summary) = &pair.summary else {
-        cells.push("failed".to_owned());
-        return Row {
-            cells,
-            tone: Some(Tone::Bad),
+        let (word, tone) = match unmoved(pair) {
+            Some(_) => ("0 bytes", None),
+            None => ("failed", Some(Tone::Bad)),
         };
+        cells.push(word.to_owned());
+        return Row { cells, tone };
     };
     let share = |ratio: Option<f64>| ratio.map(fine_percent).unwrap_or_default();
     cells.extend([
@@ -169,7 +185,7 @@ fn details(pair: &Pair, many: bool) -> Vec<Line> {
             Some(_) => "broken".to_owned(),
         })
         .collect();
-    if !all.is_empty() {
+    if pair.summary.is_some() {
         lines.push(Line::plain(format!(
             "{}, all runs: {} Mb/s",
             pair.name,
@@ -235,7 +251,9 @@ fn phases(pair: &Pair, run: &Transfer) -> String {
             let _ = write!(shares, "{gap}{name} {}", fine_percent(share));
         }
     }
-    let _ = write!(line, " ({shares})");
+    if run.elapsed_ns > 0 {
+        let _ = write!(line, " ({shares})");
+    }
     let compared = match (run.verified, pair.digest.as_str()) {
         (true, digest) => format!(
             ", every block compared by {digest} in {}",
