@@ -27,6 +27,8 @@ use wirespeed::sync;
 use wirespeed_schema::byteio::TcpInfo;
 use wirespeed_schema::shown::quoted;
 
+/// Of another place that the service names.
+const PLACE_CHARACTERS_MAX: usize = 300;
 /// Largest description of a connection that is read.
 const INFO_BYTES_MAX: u64 = 64 << 10;
 
@@ -91,6 +93,7 @@ impl Link {
         let answer = self.session.small("GET", &target, &more, "")?;
         match answer.head.status {
             101 => Ok(()),
+            300..=399 => Err(refused(&answer.head, "")),
             status => Err(BulkError::lasting(format!(
                 "the service does not offer the bulk stream here (HTTP {status})"
             ))),
@@ -285,15 +288,14 @@ impl Link {
         if self.options.way == Way::Bulk {
             return self.receive_raw(block, receiver);
         }
-        self.session.awaits();
-        let head = ResponseHead::read(&mut self.session.reader)?;
+        let head = self.session.answer()?;
         self.closed = !head.keeps;
         let mut body = Body::new(&mut self.session.reader, head.framing);
         let received = match (self.options.way, direction) {
             (Way::Http, Direction::Get) => receive_range(&head, &mut body, (block, &self.found), receiver),
             (Way::Http, Direction::Put) => match head.status {
                 200 | 201 | 204 => Ok(()),
-                status => Err(refused(status, body.small_text(4096).unwrap_or_default().trim())),
+                _ => Err(refused(&head, body.small_text(4096).unwrap_or_default().trim())),
             },
             _ => {
                 let wanted = (direction == Direction::Get).then_some(block.size_bytes);
@@ -389,7 +391,16 @@ impl BulkPort for Link {
 }
 
 /// What a status other than success means.
-pub(super) fn refused(status: u16, why: &str) -> BulkError {
+pub(super) fn refused(head: &ResponseHead, why: &str) -> BulkError {
+    let status = head.status;
+    if let (300..=399, Some(place)) = (status, head.headers.get("location")) {
+        // As it was sent: what would not be seen is spelt out.
+        let place: String = place.escape_debug().take(PLACE_CHARACTERS_MAX).collect();
+        return BulkError::lasting(format!(
+            "the service answered HTTP {status}: the resource is at \"{place}\""
+        ))
+        .with_remedy("give that address, if you trust it");
+    }
     let why = quoted(why, 200);
     let text = match why.starts_with('<') {
         // A page for browsers says less than the status.
@@ -433,14 +444,19 @@ fn receive_range<R: Receiver>(
                 "the resource ends before the block; it became shorter",
             ));
         }
-        (status, _) => return Err(refused(status, body.small_text(4096).unwrap_or_default().trim())),
+        _ => return Err(refused(head, body.small_text(4096).unwrap_or_default().trim())),
     }
     if body.left_bytes().is_some_and(|left| left != block.size_bytes) {
         return Err(BulkError::passing(
             "the length of the answer is not that of its range",
         ));
     }
-    copy_exactly(body, block.size_bytes, receiver)
+    copy_exactly(body, block.size_bytes, receiver)?;
+    match body.drain(0)? {
+        true => Ok(()),
+        // Of a length that nobody told.
+        false => Err(BulkError::lasting("the resource is longer than was asked for")),
+    }
 }
 
 /// Exactly so many bytes, from the socket into the receiver's window.

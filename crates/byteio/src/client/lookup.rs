@@ -5,8 +5,8 @@ use super::receive;
 use super::session::{Session, insist};
 use super::{ClientOptions, Direction, Found, Url, Way};
 use crate::congestion::{self, Controls};
-use crate::http::body::Body;
-use crate::http::head::ResponseHead;
+use crate::http::body::{Body, Framing};
+use crate::http::range;
 use crate::soap::names::{Mechanism, RANDOM, STREAM};
 use crate::soap::write::{Data, request};
 use crate::soap::{Name, Opening, Operation};
@@ -18,6 +18,8 @@ use wirespeed_schema::host::HostFingerprint;
 
 /// The slowest disk on which a service may copy a version into its place.
 const COPY_MIN_BYTES_PER_S: u64 = 1 << 20;
+/// What is said where there is nothing to transfer.
+const NONE: &str = "no resource that can be transferred";
 /// How long a last word may take.
 const PARTING: Duration = Duration::from_millis(300);
 
@@ -44,33 +46,42 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
             .get("content-length")
             .and_then(|text| text.parse().ok());
         if answer.head.status == 401 {
-            return Err(refused(401, "the service needs a token"));
+            return Err(refused(&answer.head, "the service needs a token"));
         }
         missing.own = own;
+        let asks = options.direction == Direction::Get && options.way == Way::Http && !own;
         // A foreign SOAP service need not know HEAD.
         let decisive = own || !matches!(options.way, Way::Soap(_));
         if answer.head.status == 404 && options.direction == Direction::Get && decisive {
-            return Err(refused(404, "no such resource"));
+            return Err(refused(&answer.head, "no such resource"));
         }
         if answer.head.status == 200 && (own || options.way == Way::Http) {
             let tag = super::found::tag(&answer.head.headers).map(str::to_owned);
-            let told = answer.head.headers.has("accept-ranges", "bytes");
-            let asks = options.direction == Direction::Get && size != Some(0);
-            return Ok(Found {
-                size_bytes: size,
-                tag,
-                own,
-                whole_only: !own && !told && asks && options.way == Way::Http && knows_no_ranges(options)?,
-            });
+            // Some say 0 to HEAD whatever they have.
+            let told = size.is_some_and(|size| size > 0) && answer.head.headers.has("accept-ranges", "bytes");
+            return match asks && !told {
+                true => probed(options, size),
+                false => Ok(Found {
+                    size_bytes: size,
+                    tag,
+                    own,
+                    whole_only: false,
+                }),
+            };
+        }
+        // What it refuses to HEAD (405, 501) it may give.
+        if asks && answer.head.status >= 400 {
+            return probed(options, None);
         }
     }
     if options.direction == Direction::Put || options.way == Way::Http {
-        let status = head.map(|answer| answer.head.status);
-        return match status {
-            // A put makes it.
-            Ok(200 | 404) => Ok(missing),
-            Ok(_) if matches!(options.way, Way::Soap(_)) => Ok(Found::default()),
-            Ok(status) => Err(refused(status, "no resource that can be transferred")),
+        return match head.map(|answer| answer.head) {
+            Ok(head) => match (head.status, options.way) {
+                // A put makes it.
+                (200 | 404, _) => Ok(missing),
+                (405 | 501, _) | (_, Way::Soap(_)) => Ok(Found::default()),
+                _ => Err(refused(&head, NONE)),
+            },
             Err(error) if options.direction == Direction::Get => Err(error),
             Err(_) => Ok(Found::default()),
         };
@@ -82,13 +93,28 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
     })
 }
 
-/// Whether a service that does not speak of ranges ignores them: Python's `http.server` does, some others only keep silent.
-fn knows_no_ranges(options: &ClientOptions) -> Result<bool, BulkError> {
+/// What a service has that does not tell all of it to HEAD: the head of its answer to a request for the first byte does.
+/// Of services that keep silent about ranges, some ignore them (Python's `http.server`).
+fn probed(options: &ClientOptions, size_bytes: Option<u64>) -> Result<Found, BulkError> {
     let mut session = Session::connect(options)?;
     session.send("GET", &options.url.target, "Range: bytes=0-0\r\n", "")?;
-    session.awaits();
-    // The whole would follow: the connection is of no more use.
-    Ok(ResponseHead::read(&mut session.reader)?.status == 200)
+    // What follows may be the whole: the connection is of no more use.
+    let head = session.answer()?;
+    let range = head.headers.get("content-range");
+    let told = match (head.status, head.framing) {
+        (200, Framing::Length(size)) => Some(size),
+        (200, _) => None,
+        (206, _) => range.and_then(range::carried).and_then(|(_, total)| total),
+        // There is no first byte.
+        (416, _) if size_bytes.unwrap_or(0) == 0 => Some(0),
+        _ => return Err(refused(&head, NONE)),
+    };
+    Ok(Found {
+        size_bytes: told.or(size_bytes),
+        tag: super::found::tag(&head.headers).map(str::to_owned),
+        own: false,
+        whole_only: head.status == 200,
+    })
 }
 
 /// The property `Size` of a foreign service; `None` where it does not know resource properties.
@@ -116,8 +142,7 @@ fn exchange(options: &ClientOptions, operation: &Operation, data: Data<'_>) -> R
         crate::soap::write::action_of(operation)
     );
     session.send("POST", &options.url.target, &more, &envelope)?;
-    session.awaits();
-    let head = ResponseHead::read(&mut session.reader)?;
+    let head = session.answer()?;
     let mut body = Body::new(&mut session.reader, head.framing);
     receive::message(&head, &mut body, None, &mut receive::Nowhere::default())
 }
@@ -138,7 +163,7 @@ pub(super) fn clear(options: &ClientOptions) -> Result<(), BulkError> {
         let answer = session.small("PUT", &options.url.target, "", "")?;
         return match answer.head.status {
             200 | 201 | 204 => Ok(()),
-            status => Err(refused(status, answer.body.trim())),
+            _ => Err(refused(&answer.head, answer.body.trim())),
         };
     };
     exchange(options, &Operation::TruncAppend { offset: 0 }, Data::Inline).map(drop)
@@ -157,7 +182,7 @@ pub(super) fn begin_version(options: &ClientOptions) -> Result<Option<ClientOpti
             version.url.target = options.url.with_query(&format!("stage={id}"));
             Ok(Some(version))
         }
-        (status, why) => Err(refused(status, why)),
+        (_, why) => Err(refused(&answer.head, why)),
     }
 }
 
@@ -192,8 +217,8 @@ fn end_version(version: &ClientOptions, wish: &str) -> Result<(), BulkError> {
     let answer = ended.map_err(lasting)?;
     match (answer.head.status, answer.body.trim()) {
         (200, _) => Ok(()),
-        (503, why) => Err(refused(503, why)),
-        (status, why) => Err(lasting(refused(status, why))),
+        (503, why) => Err(refused(&answer.head, why)),
+        (_, why) => Err(lasting(refused(&answer.head, why))),
     }
 }
 
@@ -233,9 +258,71 @@ pub fn congestion_controls(options: &ClientOptions) -> Controls {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{PATIENCE, scripted};
+    use super::super::tests::{PATIENCE, answering, scripted};
     use super::*;
     use std::sync::atomic::Ordering;
+
+    /// What a get by ranges finds at a service with these answers: bytes, and whether only the whole is to be had.
+    fn found(answers: &[&str]) -> Result<(Option<u64>, bool), BulkError> {
+        let answers = answers.iter().map(|answer| format!("HTTP/1.1 {answer}\r\n\r\n"));
+        let (mut options, _) = answering(answers.collect(), Duration::ZERO);
+        options.direction = Direction::Get;
+        find(&options, false).map(|found| (found.size_bytes, found.whole_only))
+    }
+
+    #[test]
+    fn what_a_service_does_not_tell_to_head_its_answer_to_get_does() {
+        let part = "206 X\r\nContent-Range: bytes 0-0/7\r\nContent-Length: 1";
+        let whole = "200 X\r\nContent-Length: 7";
+        let chunked = "200 X\r\nTransfer-Encoding: chunked";
+        let beyond = "416 X\r\nContent-Range: bytes */0";
+        for silent in ["405 X", "501 X", "403 X", "200 X", "200 X\r\nContent-Length: 0"] {
+            for (answer, expected) in [
+                (part, (Some(7), false)),
+                (whole, (Some(7), true)),
+                (beyond, (Some(0), false)),
+            ] {
+                assert_eq!(found(&[silent, answer]).unwrap(), expected, "{silent}: {answer}");
+            }
+        }
+        assert_eq!(found(&["405 X", chunked]).unwrap(), (None, true));
+        assert_eq!(
+            found(&["200 X\r\nContent-Length: 7", chunked]).unwrap(),
+            (Some(7), true)
+        );
+        assert!(found(&["200 X\r\nContent-Length: 7", beyond]).is_err());
+        assert!(found(&["405 X", "403 X"]).unwrap_err().why.contains("HTTP 403"));
+    }
+
+    #[test]
+    fn another_place_is_named_and_nothing_in_its_name_is_obeyed() {
+        let named = |head: &str| {
+            let error = found(&[head]).unwrap_err();
+            assert!(!error.retry && error.remedy.is_some_and(|remedy| remedy.contains("that address")));
+            error.why
+        };
+        for status in [301, 302, 303, 307, 308] {
+            let why = named(&format!("{status} X\r\nLocation: http://other:80/a%20b"));
+            let expected = format!("HTTP {status}: the resource is at \"http://other:80/a%20b\"");
+            assert!(why.ends_with(&expected), "{why}");
+        }
+        let why = named(&format!(
+            "301 X\r\nLocation: /\u{202e}\u{9b}2J{}",
+            "x".repeat(1000)
+        ));
+        assert!(why.contains("/\\u{202e}\\u{9b}2Jxxx") && why.len() < 400, "{why}");
+    }
+
+    #[test]
+    fn what_comes_coded_is_not_taken_for_the_resource() {
+        let coded = |coding: &str| found(&[&format!("200 X\r\nContent-Length: 7\r\n{coding}")]);
+        for coding in ["gzip", "identity, br", "zz"] {
+            let error = coded(&format!("Content-Encoding: {coding}\r\nAccept-Ranges: bytes")).unwrap_err();
+            assert!(!error.retry && error.why.contains(coding), "{}", error.why);
+        }
+        let plain = coded("Content-Encoding: identity\r\nAccept-Ranges: bytes");
+        assert_eq!(plain.unwrap(), (Some(7), false));
+    }
 
     #[test]
     fn a_service_may_copy_a_version_into_its_place_for_as_long_as_that_takes() {

@@ -77,16 +77,13 @@ pub(super) fn message<R: Receiver>(
         return Err(BulkError::lasting(why).with_remedy(PLAIN_HTTP));
     }
     if !matches!(head.status, 200 | 202 | 500) {
-        return Err(refused(
-            head.status,
-            body.small_text(4096).unwrap_or_default().trim(),
-        ));
+        return Err(refused(head, body.small_text(4096).unwrap_or_default().trim()));
     }
     match (essence, &media) {
         ("text/xml", _) => envelope(body, receiver),
         ("multipart/related", Some(media)) => multipart(media, body, wanted, receiver),
         ("application/dime", _) => records(body, receiver),
-        _ => Err(refused(head.status, &format!("no SOAP message but {essence:?}")).with_remedy(PLAIN_HTTP)),
+        _ => Err(refused(head, &format!("no SOAP message but {essence:?}")).with_remedy(PLAIN_HTTP)),
     }
 }
 

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use wirespeed::bulk::{BulkError, Wire};
 use wirespeed_control::auth::http::SecureStream;
 use wirespeed_control::{ControlError, Subscription, reach};
+use wirespeed_schema::shown::quoted;
 
 /// How long a host may take to answer.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -47,7 +48,8 @@ impl From<HttpError> for BulkError {
     fn from(error: HttpError) -> Self {
         match error {
             HttpError::Io(error) => error.into(),
-            other => BulkError::passing(other.to_string()),
+            other => BulkError::passing(other.to_string())
+                .with_remedy("check that HTTP is spoken there; behind TLS its address begins with https://"),
         }
     }
 }
@@ -64,12 +66,18 @@ impl Session {
         let stream = connect(options)?;
         let stop = reach::ended_by(&options.stop, &stream)?;
         stream.set_nodelay(true)?;
-        let mut common = format!("Host: {}\r\nUser-Agent: wirespeed\r\n", url.authority());
+        let mut common = format!(
+            "Host: {}\r\nUser-Agent: wirespeed\r\nAccept-Encoding: identity\r\n",
+            url.authority()
+        );
         if let (Some(congestion), Direction::Get) = (&options.congestion, options.direction) {
             common.push_str(&format!("Wirespeed-Congestion: {congestion}\r\n"));
         } else if let Some(congestion) = &options.congestion {
             let set = socket2::SockRef::from(&stream).set_tcp_congestion(congestion.as_bytes());
-            set.map_err(|e| BulkError::lasting(format!("congestion control {congestion}: {e}")))?;
+            set.map_err(|e| {
+                BulkError::lasting(format!("congestion control {congestion}: {e}"))
+                    .with_remedy("choose one of /proc/sys/net/ipv4/tcp_allowed_congestion_control")
+            })?;
         }
         let mut channel = match (&options.identity, url.secure) {
             (_, false) => Channel::plain(stream),
@@ -98,6 +106,24 @@ impl Session {
         })
     }
 
+    /// The head of the answer that is awaited. One whose body is coded (gzip, ..) would be stored as something else than the
+    /// resource.
+    pub fn answer(&mut self) -> Result<ResponseHead, BulkError> {
+        self.awaits();
+        let head = ResponseHead::read(&mut self.reader)?;
+        let coding = head.headers.get("content-encoding").unwrap_or_default();
+        match head.status {
+            200..=299 if !coding.is_empty() && !coding.eq_ignore_ascii_case("identity") => {
+                Err(BulkError::lasting(format!(
+                    "the service sends the resource coded by {}, though it was asked for as it is",
+                    quoted(coding, 40)
+                ))
+                .with_remedy("turn Content-Encoding off at the service for it"))
+            }
+            _ => Ok(head),
+        }
+    }
+
     /// An answer is awaited.
     pub fn awaits(&mut self) {
         let begun = !self.reader.buffer().is_empty();
@@ -107,8 +133,7 @@ impl Session {
     /// One small exchange; the connection can be used again when the answer says so.
     pub fn small(&mut self, method: &str, target: &str, more: &str, body: &str) -> Result<Small, BulkError> {
         self.send(method, target, more, body)?;
-        self.awaits();
-        let head = ResponseHead::read(&mut self.reader)?;
+        let head = self.answer()?;
         let body = match method {
             "HEAD" => String::new(),
             _ => Body::new(&mut self.reader, head.framing).small_text(SMALL_BYTES_MAX)?,

@@ -15,6 +15,17 @@ const LONG: Duration = Duration::from_secs(20);
 /// A put to a service with these answers, one a connection, each after a pause, the last one again and again; and how many
 /// were given.
 pub(super) fn scripted(answers: Vec<(u16, String)>, pause: Duration) -> (ClientOptions, Arc<AtomicUsize>) {
+    let whole = |(status, body): (u16, String)| {
+        format!(
+            "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    answering(answers.into_iter().map(whole).collect(), pause)
+}
+
+/// The same with answers word by word.
+pub(super) fn answering(answers: Vec<String>, pause: Duration) -> (ClientOptions, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let given = Arc::new(AtomicUsize::new(0));
@@ -25,13 +36,11 @@ pub(super) fn scripted(answers: Vec<(u16, String)>, pause: Duration) -> (ClientO
             if !lines.any(|line| line.is_ok_and(|line| line.is_empty())) {
                 continue;
             }
-            let (status, body) = &answers[counted.fetch_add(1, Ordering::SeqCst).min(answers.len() - 1)];
+            let answer = &answers[counted.fetch_add(1, Ordering::SeqCst).min(answers.len() - 1)];
             std::thread::sleep(pause);
-            let length = body.len();
-            let head =
-                format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+            let closing = answer.replacen("\r\n", "\r\nConnection: close\r\n", 1);
             // The client may be gone.
-            let _ = (&stream).write_all((head + body).as_bytes());
+            let _ = (&stream).write_all(closing.as_bytes());
         }
     });
     let options = ClientOptions {

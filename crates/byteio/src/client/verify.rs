@@ -98,10 +98,15 @@ impl Compared<'_> {
             *session = Some(open);
         }
         match (answer.head.status, self.options.direction) {
-            (200, _) => Ok(from_hex(answer.body.trim()).as_deref() == Some(digest)),
+            (200, _) => match from_hex(answer.body.trim()) {
+                Some(theirs) => Ok(theirs == digest),
+                None => Err(BulkError::lasting(
+                    "the service answered something else than a digest",
+                )),
+            },
             // It does not have the block any more.
             (416, _) | (404, Direction::Get) => Ok(false),
-            (status, _) => Err(refused(status, answer.body.trim())),
+            _ => Err(refused(&answer.head, answer.body.trim())),
         }
     }
 }
@@ -169,9 +174,13 @@ mod tests {
                 "{status}"
             );
         }
-        for status in [404, 401, 403] {
-            let (found, asked) = compared(put, &[(status, "why")], (false, None));
-            assert!(found.unwrap_err().contains("why") && asked == 1, "{status}");
+        for (status, body) in [(404, "why"), (401, "why"), (403, "why"), (200, "why: no digest")] {
+            let (found, asked) = compared(put, &[(status, body)], (false, None));
+            let why = found.unwrap_err();
+            assert!(
+                ["why", "digest"].iter().any(|word| why.contains(word)) && asked == 1,
+                "{status}"
+            );
         }
         assert_eq!(
             compared(put, &[(200, right)], (true, None)),
