@@ -171,15 +171,8 @@ impl<'a> Gate<'a> {
 
     /// The exit code that a verdict means.
     pub fn ended(&self, comparison: &Comparison) -> Ended {
-        let count = |verdict: Verdict| {
-            let unjudged = match verdict {
-                Verdict::Inconclusive => comparison.unjudged.len(),
-                _ => 0,
-            };
-            let rows = comparison.rows.iter().filter(|row| row.verdict == verdict);
-            rows.count() + unjudged
-        };
-        let of = comparison.rows.len() + comparison.unjudged.len();
+        let count = |verdict| comparison.verdicts().filter(|one| *one == verdict).count();
+        let of = comparison.verdicts().count();
         match comparison.worst() {
             Some(Verdict::Slower) => {
                 let cause = match of {

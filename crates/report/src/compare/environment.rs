@@ -3,7 +3,7 @@
 use super::section::Difference;
 use crate::names::{Identity, unlike};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_schema::Run;
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::run::CaseResult;
@@ -95,34 +95,33 @@ fn flatten(prefix: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Facts of two matched cases that differ: CPUs, how ranks waited, facts of the transport.
+/// Facts of two matched cases that differ in any rank of any run: CPUs, how ranks waited, facts of the transport.
 pub(super) fn circumstances(a: &CaseResult, b: &CaseResult) -> Vec<Difference> {
     let facts = |case: &CaseResult| {
-        let mut facts = BTreeMap::new();
+        let mut facts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut note = |name: String, value: String| {
+            facts.entry(name).or_default().insert(value);
+        };
         let cpus: Vec<String> = case
             .case
             .ranks
             .iter()
             .map(|r| r.cpu.map_or(NO_CPU.to_owned(), |cpu| cpu.to_string()))
             .collect();
-        facts.insert("cpus".to_owned(), cpus.join(","));
-        let outcomes = case
-            .repetitions
-            .iter()
-            .take(1)
-            .flat_map(|repetition| &repetition.outcomes);
-        for outcome in outcomes {
-            facts.insert("clock".to_owned(), outcome.clock.source.clone());
-            facts.insert("idle".to_owned(), outcome.idle.name().to_owned());
-            facts.extend(
-                outcome
-                    .transport_facts
-                    .iter()
-                    .filter(|(name, _)| !is_measured(name))
-                    .map(|(name, value)| (format!("transport.{name}"), value.clone())),
-            );
+        note("cpus".to_owned(), cpus.join(","));
+        for outcome in case.repetitions.iter().flat_map(|run| &run.outcomes) {
+            note("clock".to_owned(), outcome.clock.source.clone());
+            note("idle".to_owned(), outcome.idle.name().to_owned());
+            let told = outcome.transport_facts.iter();
+            for (name, value) in told.filter(|(name, _)| !is_measured(name)) {
+                note(format!("transport.{name}"), value.clone());
+            }
         }
+        let joined = |values: BTreeSet<String>| Vec::from_iter(values).join(", ");
         facts
+            .into_iter()
+            .map(|(name, values)| (name, joined(values)))
+            .collect()
     };
     match a.case.transport == b.case.transport {
         true => difference(&facts(a), &facts(b)),

@@ -38,6 +38,8 @@ pub struct Matched {
     pub only_b: Vec<String>,
     /// Figures that were asked for and that no case has on both sides.
     pub nowhere: Vec<Unjudged>,
+    /// Cases on both sides that have none of the figures, of which no side alone has any.
+    pub lacking: Vec<String>,
 }
 
 impl Question {
@@ -65,16 +67,17 @@ pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, Compare
     check_across(of_a.iter().chain(&of_b), &question.across)?;
     let mut matched = Matched::default();
     let (pairs, rest) = partners(&of_a, &of_b, question);
+    let mut none = None;
     for (case, other) in of_a.iter().zip(pairs) {
         match other {
-            Some(other) => add(&mut matched, case, other, question)?,
+            Some(other) => none = add(&mut matched, case, other, question)?.or(none),
             None => matched.only_a.push(label_of(case)),
         }
     }
     let lacking = rest.into_iter().map(label_of);
     matched.only_b.extend(lacking);
     if matched.sides.is_empty() {
-        return Err(nothing_in_common(&of_a, &of_b));
+        return Err(none.unwrap_or_else(|| nothing_in_common(&of_a, &of_b)));
     }
     matched.differences.dedup();
     matched.nowhere = nowhere(&matched.sides, question);
@@ -143,13 +146,6 @@ pub(super) fn nowhere(sides: &[Sides], question: &Question) -> Vec<Unjudged> {
     unjudged.collect()
 }
 
-/// Compare two cases as they stand, whatever their parameters: the arms of an A/B run.
-pub fn pair(a: &CaseResult, b: &CaseResult, question: &Question) -> Result<Matched, CompareError> {
-    let mut matched = Matched::default();
-    add(&mut matched, a, b, question)?;
-    Ok(matched)
-}
-
 fn measured<'a>(run: &'a Run, side: &'static str) -> Result<Vec<&'a CaseResult>, CompareError> {
     let cases: Vec<&CaseResult> = run.cases.iter().filter(|case| !case.metrics.is_empty()).collect();
     match cases.is_empty() {
@@ -207,13 +203,14 @@ fn nothing_in_common(a: &[&CaseResult], b: &[&CaseResult]) -> CompareError {
     }
 }
 
-/// Add every figure of a pair of cases.
-fn add(
+/// Add every figure of a pair of cases as they stand, whatever their parameters. Gives what is wrong where they have none in
+/// common, which says nothing of other pairs.
+pub(super) fn add(
     matched: &mut Matched,
     a: &CaseResult,
     b: &CaseResult,
     question: &Question,
-) -> Result<(), CompareError> {
+) -> Result<Option<CompareError>, CompareError> {
     for (side, case) in [("A", a), ("B", b)] {
         trust(side, case, question)?;
     }
@@ -225,16 +222,21 @@ fn add(
         .map(|(side, code)| format!("{side}: {code}"))
         .collect();
     let tags = tags_of(a, b, question)?;
-    for (case, other, only) in [(a, b, &mut matched.only_a), (b, a, &mut matched.only_b)] {
-        let alone = alone(case, other, question, &tags).into_iter();
-        only.extend(alone.map(|tag| format!("{tag} of {label}")));
-    }
+    let of_one: usize = [(a, b, &mut matched.only_a), (b, a, &mut matched.only_b)]
+        .into_iter()
+        .map(|(case, other, only)| {
+            let alone = alone(case, other, question, &tags);
+            only.extend(alone.iter().map(|tag| format!("{tag} of {label}")));
+            alone.len()
+        })
+        .sum();
     if tags.is_empty() {
         let wanted = match question.figures.is_empty() {
             true => String::new(),
             false => format!(" among {}", question.figures.join(", ")),
         };
-        return Err(CompareError::NoFigure { label, wanted });
+        matched.lacking.extend((of_one == 0).then(|| label.clone()));
+        return Ok(Some(CompareError::NoFigure { label, wanted }));
     }
     for tag in tags {
         matched.sides.push(Sides {
@@ -248,7 +250,7 @@ fn add(
         });
     }
     matched.differences.extend(circumstances(a, b));
-    Ok(())
+    Ok(None)
 }
 
 /// Rows of the same name and figure get what their cases differ in: points of a sweep, and what else has one label.

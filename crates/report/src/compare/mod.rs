@@ -53,10 +53,13 @@ fn of_meshes(sides: (Side, Side), whole: Matched, meshes: Meshes, within_ratio: 
     let [figures, links] = judge_families(families, Method::Unpaired, within_ratio);
     let (only_a, only_b) = (meshes.only_a.clone(), meshes.only_b.clone());
     let noughts = verdict::noughts(&whole.sides);
+    let mut unjudged = verdict::without_row(&whole.sides, &figures, Method::Unpaired);
+    unjudged.extend(whole.nowhere.iter().cloned());
     let (rows, change) = meshes.shown(figures, links);
     let mut comparison = Comparison {
         rows,
         mesh: Some(change),
+        unjudged,
         noughts,
         ..assembled(
             Method::Unpaired,
@@ -74,7 +77,7 @@ fn of_meshes(sides: (Side, Side), whole: Matched, meshes: Meshes, within_ratio: 
 }
 
 /// Compare the arms of one run: case `i` of A, in the first half of its cases, with case `i` of B, in the second half.
-/// Their i-th repetitions are pairs. Errors where a pair has no figure in common or cannot be trusted.
+/// Their i-th repetitions are pairs. Errors where no pair has a figure in common, or one cannot be trusted.
 pub fn compare_arms(
     run: &Run,
     names: (&str, &str),
@@ -82,7 +85,7 @@ pub fn compare_arms(
     within_ratio: f64,
 ) -> Result<Comparison, CompareError> {
     let (a, b) = run.cases.split_at(run.cases.len() / 2);
-    let mut all = Matched::default();
+    let (mut all, mut none) = (Matched::default(), None);
     for (a, b) in a.iter().zip(b) {
         let (a, b) = (in_pairs(a, b), in_pairs(b, a));
         if a.metrics.is_empty() || b.metrics.is_empty() {
@@ -90,14 +93,10 @@ pub fn compare_arms(
             all.only_b.extend((!b.metrics.is_empty()).then(|| label_of(&b)));
             continue;
         }
-        let pair = matching::pair(&a, &b, question)?;
-        all.sides.extend(pair.sides);
-        all.only_a.extend(pair.only_a);
-        all.only_b.extend(pair.only_b);
-        all.differences.extend(pair.differences);
+        none = matching::add(&mut all, &a, &b, question)?.or(none);
     }
     if all.sides.is_empty() {
-        return Err(CompareError::Empty { side: "each arm" });
+        return Err(none.unwrap_or(CompareError::Empty { side: "each arm" }));
     }
     all.nowhere = matching::nowhere(&all.sides, question);
     all.differences.dedup();
@@ -133,6 +132,7 @@ fn assembled(method: Method, (a, b): (Side, Side), matched: Matched, within_rati
         rows,
         unjudged,
         noughts: verdict::noughts(&matched.sides),
+        lacking: matched.lacking,
         only_a: matched.only_a,
         only_b: matched.only_b,
         ..Comparison::default()

@@ -115,7 +115,7 @@ pub struct Row {
     pub withheld: Vec<String>,
 }
 
-/// A figure that has no verdict and no ratio, because there is none of what was measured.
+/// A figure that has no ratio, because there is none of what was measured.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Unjudged {
@@ -125,6 +125,8 @@ pub struct Unjudged {
     pub tag: String,
     /// Why: `0 in 6 of 12 runs of B`.
     pub why: String,
+    /// What B is: more than chance where every run of one side has some and none of the other has.
+    pub verdict: Verdict,
 }
 
 /// What changed between two meshes beside the figures of [`Comparison::rows`].
@@ -155,12 +157,15 @@ pub struct Comparison {
     pub environment: Vec<Difference>,
     /// Every case and figure that both sides have.
     pub rows: Vec<Row>,
-    /// Figures that were to be compared and cannot be: they count as inconclusive.
+    /// Figures that were to be compared and have no ratio.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<Unjudged>,
     /// Figures that are 0 in every run of both: they have no ratio, and pass.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub noughts: Vec<Unjudged>,
+    /// Cases on both sides that have none of the figures that are compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lacking: Vec<String>,
     /// Of two meshes, what else changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mesh: Option<MeshChange>,
@@ -177,7 +182,12 @@ impl Section for Comparison {
 impl Comparison {
     /// The worst verdict: slower before inconclusive before same before faster. `None` without figures.
     pub fn worst(&self) -> Option<Verdict> {
-        let unjudged = (!self.unjudged.is_empty()).then_some(Verdict::Inconclusive);
-        self.rows.iter().map(|row| row.verdict).chain(unjudged).max()
+        self.verdicts().max()
+    }
+
+    /// The verdict of every figure.
+    pub fn verdicts(&self) -> impl Iterator<Item = Verdict> {
+        let unjudged = self.unjudged.iter().map(|one| one.verdict);
+        self.rows.iter().map(|row| row.verdict).chain(unjudged)
     }
 }

@@ -4,6 +4,7 @@ use super::section::{Method, Row, Unjudged, Verdict};
 use crate::names::Parameters;
 use crate::stats::{LEVEL, Shift, paired_shift, summarize, unpaired_shift};
 use crate::thresholds::{DRIFT_RATIO, MORE_RUNS_MAX, POWER};
+use crate::wording::counted;
 use statrs::distribution::{ContinuousCDF, Normal};
 use wirespeed_schema::finite::Finite;
 
@@ -45,17 +46,21 @@ pub fn more_is_better(tag: &str) -> bool {
 /// of the signed ranks (paired) or the rank sums (unpaired), Holm over the rows. Faster or slower: the interval lies wholly
 /// beyond the margin, and the adjusted p-value, which is against the margin's nearer edge, is below 5 %. Same: the interval
 /// is wholly within the margin, which is two one-sided tests at 2.5 %. Of two files of which one was disturbed nothing below
-/// a factor of 3 is faster or slower. Figures that are not above 0 in all runs have no ratio: they are told with the reason; those
-/// that are 0 in every run of both are told apart.
+/// a factor of 3 is faster or slower. Figures that are not above 0 in all runs have no ratio: they are told with the reason, and
+/// have a verdict where all runs of one side have some and none of the other has; those that are 0 in every run of both are told
+/// apart.
 pub fn judge(sides: &[Sides], method: Method, within_ratio: f64) -> (Vec<Row>, Vec<Unjudged>) {
-    let (mut judged, mut unjudged) = (Vec::new(), Vec::new());
-    for (sides, row) in sides.iter().zip(judge_each(sides, method, within_ratio)) {
-        match row {
-            Some(row) => judged.push(row),
-            None => unjudged.extend(why_not(sides)),
-        }
-    }
-    (judged, unjudged)
+    let rows = judge_each(sides, method, within_ratio);
+    let unjudged = without_row(sides, &rows, method);
+    (rows.into_iter().flatten().collect(), unjudged)
+}
+
+/// Those of `sides` that have none of the first of `rows`, unless both sides agree that there is nothing.
+pub(super) fn without_row(sides: &[Sides], rows: &[Option<Row>], method: Method) -> Vec<Unjudged> {
+    let lacking = sides.iter().zip(rows).filter(|(_, row)| row.is_none());
+    let told = lacking.filter(|(sides, _)| !is_nought(sides));
+    told.map(|(sides, _)| why_not(sides, least_runs(method, rows.len())))
+        .collect()
 }
 
 /// Runs with a figure that is not above 0, of those that have it.
@@ -79,29 +84,47 @@ pub(super) fn noughts(sides: &[Sides]) -> Vec<Unjudged> {
         label: sides.label.clone(),
         tag: sides.tag.clone(),
         why: "0 in every run of both".to_owned(),
+        verdict: Verdict::Same,
     });
     told.collect()
 }
 
-/// Why there is no ratio; nothing where both sides agree that there is nothing.
-fn why_not(sides: &Sides) -> Option<Unjudged> {
+/// What B is where one side has the figure in every run, and the other in none: the ranks of at least so many runs a side cannot be
+/// told more plainly. A time of 0 is none.
+fn of_one_side(sides: &Sides, least: usize) -> Verdict {
     let (a, b) = (without(&sides.a), without(&sides.b));
-    if is_nought(sides) {
-        return None;
+    let is_b_more = match (a.0 == a.1, b.0 == b.1) {
+        (true, false) if b.0 == 0 => true,
+        (false, true) if a.0 == 0 => false,
+        _ => return Verdict::Inconclusive,
+    };
+    match sides.tag.ends_with("_ns") || a.1.min(b.1) < least {
+        true => Verdict::Inconclusive,
+        false if is_b_more == more_is_better(&sides.tag) => Verdict::Faster,
+        false => Verdict::Slower,
     }
+}
+
+/// Why there is no ratio, and what can be said without one of at least so many runs a side.
+fn why_not(sides: &Sides, least: usize) -> Unjudged {
+    let (a, b) = (without(&sides.a), without(&sides.b));
     let said = |((nought, all), letter): ((usize, usize), &str)| match nought {
         0 => None,
-        _ => Some(format!("0 in {nought} of {all} runs of {letter}")),
+        _ => Some(format!(
+            "0 in {nought} of {} of {letter}",
+            counted(all as u64, "run")
+        )),
     };
     let said: Vec<String> = [(a, "A"), (b, "B")].into_iter().filter_map(said).collect();
-    Some(Unjudged {
+    Unjudged {
         label: sides.label.clone(),
         tag: sides.tag.clone(),
         why: match said.is_empty() {
             true => "no run of one is beside one of the other".to_owned(),
             false => said.join(", "),
         },
-    })
+        verdict: of_one_side(sides, least),
+    }
 }
 
 /// As [`judge`], with nothing in the place of a figure that has no row.
@@ -272,7 +295,7 @@ fn may_be_drift(sides: &Sides, shift: &Shift, context: &Context) -> bool {
 /// lies beyond the margin or within it, on whichever side of its edge the estimate is, with a chance of 90 % if that is the
 /// truth. The error of sides with a and b runs is that of sides with 2ab / (a + b) each.
 fn more_runs(shift: &Shift, (a, b): (usize, usize), context: &Context) -> Option<u64> {
-    let (least, fewer) = (least_runs(context), a.min(b));
+    let (least, fewer) = (least_runs(context.method, context.rows), a.min(b));
     let Some((lower, upper, _)) = shift.interval else {
         return Some((least.max(fewer + 1) - fewer) as u64);
     };
@@ -318,9 +341,9 @@ fn errors_within(normal: &Normal, effect: f64, margin: f64) -> f64 {
 }
 
 /// The fewest runs a side with which the smallest possible p-value passes Holm's first step.
-fn least_runs(context: &Context) -> usize {
-    let level = (1.0 - LEVEL) / context.rows.max(1) as f64;
-    let smallest_p = |n: i32| match context.method {
+fn least_runs(method: Method, rows: usize) -> usize {
+    let level = (1.0 - LEVEL) / rows.max(1) as f64;
+    let smallest_p = |n: i32| match method {
         Method::Paired => 2.0 / 2f64.powi(n),
         // 2 / (2n choose n).
         Method::Unpaired => 2.0 / (1..=n).map(|i| f64::from(n + i) / f64::from(i)).product::<f64>(),

@@ -61,14 +61,23 @@ pub fn answer(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-/// The figures that were to be compared and cannot be.
-fn unjudged(comparison: &Comparison) -> Option<String> {
-    let told = comparison.unjudged.iter().map(|one| match one.label.is_empty() {
-        true => format!("{} ({})", one.tag, one.why),
-        false => format!("{} of {} ({})", spoken(&one.tag), one.label, one.why),
-    });
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| format!("Not compared, for want of a ratio: {}.", listed(&told, NAMED_MAX)))
+/// The figures that have no ratio, by what is known of B in spite of that.
+fn unjudged(comparison: &Comparison) -> Vec<String> {
+    let of = |(verdict, words): (Verdict, &str)| {
+        let those = comparison.unjudged.iter().filter(|one| one.verdict == verdict);
+        let told = those.map(|one| match one.label.is_empty() {
+            true => format!("{} ({})", one.tag, one.why),
+            false => format!("{} of {} ({})", spoken(&one.tag), one.label, one.why),
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| format!("{words}: {}.", listed(&told, NAMED_MAX)))
+    };
+    let verdicts = [
+        (Verdict::Slower, "B is slower, without a ratio"),
+        (Verdict::Faster, "B is faster, without a ratio"),
+        (Verdict::Inconclusive, "Not compared, for want of a ratio"),
+    ];
+    verdicts.into_iter().filter_map(of).collect()
 }
 
 /// The figures of which neither side has anything.

@@ -10,57 +10,33 @@ use wirespeed_schema::units::significant;
 
 /// JUnit: a test case a figure; slower is a failure, inconclusive a failure of its own type unless that is allowed.
 pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
-    let failed = |row: &&Row| {
-        row.verdict == Verdict::Slower || (row.verdict == Verdict::Inconclusive && !allow_inconclusive)
+    let failed = |verdict: Verdict| {
+        verdict == Verdict::Slower || (verdict == Verdict::Inconclusive && !allow_inconclusive)
     };
-    let skipped = |row: &&Row| row.verdict == Verdict::Inconclusive && allow_inconclusive;
-    let count = |which: &dyn Fn(&&Row) -> bool| comparison.rows.iter().filter(which).count();
-    let (unjudged_failed, unjudged_skipped) = match allow_inconclusive {
-        true => (0, comparison.unjudged.len()),
-        false => (comparison.unjudged.len(), 0),
-    };
+    let skipped = |verdict: Verdict| verdict == Verdict::Inconclusive && allow_inconclusive;
+    let count = |which: &dyn Fn(Verdict) -> bool| comparison.verdicts().filter(|one| which(*one)).count();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     text.push_str(&format!(
         "<testsuites><testsuite name=\"wirespeed\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
         comparison.rows.len() + comparison.unjudged.len() + comparison.noughts.len(),
-        count(&failed) + unjudged_failed,
-        count(&skipped) + unjudged_skipped
+        count(&failed),
+        count(&skipped)
     ));
-    for row in &comparison.rows {
-        text.push_str(&format!(
-            "  <testcase classname=\"{}\" name=\"{}\">",
-            xml(&row.label),
-            xml(&row.tag)
-        ));
-        let (kind, said) = (row.verdict.name(), xml(&said(row)));
-        if failed(&row) {
-            text.push_str(&format!("<failure type=\"{kind}\" message=\"{said}\"/>"));
-        } else if skipped(&row) {
-            text.push_str(&format!("<skipped message=\"{said}\"/>"));
-        } else {
-            text.push_str(&format!("<system-out>{kind}: {said}</system-out>"));
-        }
-        text.push_str("</testcase>\n");
-    }
-    for one in &comparison.unjudged {
-        let (kind, why) = (Verdict::Inconclusive.name(), xml(&one.why));
-        let said = match allow_inconclusive {
-            false => format!("<failure type=\"{kind}\" message=\"{why}\"/>"),
-            true => format!("<skipped message=\"{why}\"/>"),
+    let rows = comparison.rows.iter();
+    let rows = rows.map(|row| (&row.label, &row.tag, row.verdict, said(row)));
+    let others = comparison.unjudged.iter().chain(&comparison.noughts);
+    let others = others.map(|one| (&one.label, &one.tag, one.verdict, one.why.clone()));
+    for (label, tag, verdict, said) in rows.chain(others) {
+        let (kind, said) = (verdict.name(), xml(&said));
+        let found = match (failed(verdict), skipped(verdict)) {
+            (true, _) => format!("<failure type=\"{kind}\" message=\"{said}\"/>"),
+            (_, true) => format!("<skipped message=\"{said}\"/>"),
+            _ => format!("<system-out>{kind}: {said}</system-out>"),
         };
         text.push_str(&format!(
-            "  <testcase classname=\"{}\" name=\"{}\">{said}</testcase>\n",
-            xml(&one.label),
-            xml(&one.tag)
-        ));
-    }
-    for one in &comparison.noughts {
-        text.push_str(&format!(
-            "  <testcase classname=\"{}\" name=\"{}\"><system-out>{}: {}</system-out></testcase>\n",
-            xml(&one.label),
-            xml(&one.tag),
-            Verdict::Same.name(),
-            xml(&one.why)
+            "  <testcase classname=\"{}\" name=\"{}\">{found}</testcase>\n",
+            xml(label),
+            xml(tag)
         ));
     }
     text.push_str("</testsuite></testsuites>\n");
@@ -79,24 +55,23 @@ pub fn junit_error(why: &str) -> String {
 
 /// One annotation a figure that is not the same: errors for slower, warnings for inconclusive, notices for faster.
 pub fn github(comparison: &Comparison) -> String {
+    let rows = comparison
+        .rows
+        .iter()
+        .map(|row| (&row.label, row.verdict, said(row)));
+    let others = comparison.unjudged.iter();
+    let others = others.map(|one| (&one.label, one.verdict, format!("{}: {}", one.tag, one.why)));
     let mut text = String::new();
-    for row in &comparison.rows {
-        let command = match row.verdict {
+    for (label, verdict, said) in rows.chain(others) {
+        let command = match verdict {
             Verdict::Slower => "error",
             Verdict::Inconclusive => "warning",
             Verdict::Faster => "notice",
             Verdict::Same => continue,
         };
-        let title = format!("{} {}", row.label, row.verdict.name());
-        let line = format!("::{command} title={}::{}", property(&title), message(&said(row)));
-        text.push_str(&line);
-        text.push('\n');
-    }
-    for one in &comparison.unjudged {
-        let title = format!("{} inconclusive", one.label);
-        let said = format!("{}: {}", one.tag, one.why);
+        let title = format!("{label} {}", verdict.name());
         text.push_str(&format!(
-            "::warning title={}::{}\n",
+            "::{command} title={}::{}\n",
             property(title.trim()),
             message(&said)
         ));

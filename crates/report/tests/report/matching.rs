@@ -2,6 +2,7 @@
 
 use crate::fixture::*;
 use wirespeed_report::compare::{CompareError, Comparison, Question, compare, compare_arms};
+use wirespeed_report::render::Style;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Run, Severity};
 use wirespeed_schema::test::Test;
 
@@ -211,7 +212,8 @@ fn circumstances_of_cases_that_meet_are_told() {
     let a = ping_pongs("shm", 8, 200.0);
     let mut b = a.clone();
     b.case.ranks[1].cpu = None;
-    for outcome in &mut b.repetitions[0].outcomes {
+    // One rank of one run suffices.
+    for outcome in b.repetitions[3].outcomes.iter_mut().take(1) {
         outcome.clock.source = "clock_monotonic".into();
         outcome.idle = wirespeed_schema::case::IdlePolicy::Yield;
         let facts = [("ring", "huge"), ("tcp_retransmits", "3"), ("wait_us", "7")];
@@ -227,13 +229,44 @@ fn circumstances_of_cases_that_meet_are_told() {
     assert_eq!(
         said,
         [
-            r#"clock: Some("tsc") Some("clock_monotonic")"#,
+            r#"clock: Some("tsc") Some("clock_monotonic, tsc")"#,
             r#"cpus: Some("0,1") Some("0,none")"#,
-            r#"idle: Some("spin") Some("yield")"#,
+            r#"idle: Some("spin") Some("spin, yield")"#,
             r#"transport.ring: None Some("huge")"#,
         ],
         "and nothing that is measured"
     );
+}
+
+#[test]
+fn a_case_without_the_figure_keeps_no_other_from_being_compared() {
+    let cases = || {
+        vec![
+            ping_pongs("tcp", 8, 900.0),
+            streamed("shm", 64),
+            ping_pongs("shm", 8, 200.0),
+        ]
+    };
+    let mut b = cases();
+    b[0].metrics.remove("rtt_p50_ns");
+    let both = run([cases(), b.clone()].concat());
+    let p50 = question(&["rtt_p50_ns"], &[]);
+    for found in [
+        compared(cases(), b, &p50),
+        compare_arms(&both, ("a", "b"), &p50, 0.02),
+    ] {
+        let found = found.unwrap();
+        assert_eq!(rows(&found), ["shm am_lat 8 B: rtt_p50_ns"]);
+        assert_eq!(found.only_a, ["rtt_p50_ns of tcp am_lat 8 B"]);
+        assert_eq!(found.lacking, ["shm am_bw 64 B"]);
+        let mut shown = run(Vec::new());
+        shown.sections.put(&found);
+        let text = screen(&shown, &Style::PLAIN);
+        assert!(
+            text.contains("without the figure, not compared: shm am_bw 64 B"),
+            "{text}"
+        );
+    }
 }
 
 #[test]

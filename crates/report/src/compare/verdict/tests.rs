@@ -234,13 +234,9 @@ fn the_fewest_runs_that_can_be_significant() {
         (Method::Unpaired, 2, 5),
         (Method::Unpaired, 100, 8),
     ] {
-        assert_eq!(
-            least_runs(&context(method, 0.0, rows)),
-            least,
-            "{method:?} {rows}"
-        );
+        assert_eq!(least_runs(method, rows), least, "{method:?} {rows}");
     }
-    assert_eq!(least_runs(&context(Method::Paired, 0.0, usize::MAX)), 60);
+    assert_eq!(least_runs(Method::Paired, usize::MAX), 60);
 }
 
 #[test]
@@ -334,6 +330,33 @@ fn a_row_has_what_was_measured() {
         (one[0].as_ref().unwrap().p_adjusted.get(), none.len()),
         (of_one, 0)
     );
+}
+
+/// What only one side has in every run needs no ratio, where it is no time and the runs are enough.
+#[test]
+fn what_one_side_alone_has_is_judged() {
+    let of = |tag: &str, a: [f64; 2], b: [f64; 2], runs: usize| {
+        let values = |[first, rest]: [f64; 2]| [vec![first], vec![rest; runs - 1]].concat();
+        let sides = Sides {
+            tag: tag.to_owned(),
+            a: values(a),
+            b: values(b),
+            ..Sides::default()
+        };
+        judge(&[sides], Method::Unpaired, 0.02).1[0].verdict
+    };
+    let (none, some) = ([0.0; 2], [0.3, 0.1]);
+    for (tag, a, b, runs, expected) in [
+        ("loss_ratio", none, some, 4, Verdict::Slower),
+        ("loss_ratio", some, none, 4, Verdict::Faster),
+        ("loss_ratio", none, some, 3, Verdict::Inconclusive),
+        ("loss_ratio", none, [0.0, 0.1], 9, Verdict::Inconclusive),
+        ("rate_msg_per_s", some, none, 9, Verdict::Slower),
+        ("rate_msg_per_s", none, some, 9, Verdict::Faster),
+        ("rtt_p50_ns", some, none, 9, Verdict::Inconclusive),
+    ] {
+        assert_eq!(of(tag, a, b, runs), expected, "{tag} {a:?} {b:?} {runs}");
+    }
 }
 
 #[test]
