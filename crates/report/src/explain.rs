@@ -371,7 +371,7 @@ fn curves(run: &Run, cases: &Cases) -> Vec<Sentence> {
         let shown = undisturbed(run);
         let rows = load_rows(&shown);
         let most = format_rate(section.most_msg_per_s.get(), section.offers.unit());
-        // One is about the window alone, the others about what was offered.
+        // One is about no rate, the others about what was offered.
         let alone = format!("The path carries {most}");
         let words = load_words(&section, &rows, load_missing(&shown)).into_iter();
         found.extend(words.map(|text| Sentence {

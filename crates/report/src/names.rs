@@ -1,6 +1,7 @@
 //! What tells one case of a result from the others: its parameters, and names that keep what varies. It must never name a case
 //! as if it stood alone: labels do.
 
+use crate::curve::rate_offered_per_s;
 use crate::labels::beside;
 use crate::wording::load_beside;
 use serde_json::Value;
@@ -71,6 +72,10 @@ impl Parameters {
     pub fn of(result: &CaseResult) -> Parameters {
         let mut question = Identity::new();
         for (name, value) in identity(result) {
+            let value = match name.starts_with("pace_") && rate_offered_per_s(&result.case.test).is_none() {
+                true => "unlimited".to_owned(),
+                false => value,
+            };
             // Roles and loads are told apart below.
             if name != "roles" {
                 question.insert(typed(&name).to_owned(), value);
@@ -290,6 +295,14 @@ mod tests {
             assert_ne!(first, second);
             let is_same = differing == json!({});
             assert_eq!(second == format!("{first} (2)"), is_same, "{second}");
+        }
+    }
+
+    #[test]
+    fn a_rate_that_stands_for_none_is_called_unlimited() {
+        for (pace, shown) in [(1000, "1000"), (1_000_000_000, "unlimited")] {
+            let parameters = Parameters::of(&case(json!({"pace_msg_per_s": pace})));
+            assert_eq!(parameters.get("pace"), Some(shown));
         }
     }
 }

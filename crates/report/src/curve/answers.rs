@@ -73,9 +73,12 @@ fn credits(name: &str, group: &[&CaseResult]) -> Option<String> {
             found.open_words("the most credits tried")
         ));
     }
+    let enough = match found.window_msgs {
+        1 => "1 credit is".to_owned(),
+        several => format!("{several} credits are"),
+    };
     Some(format!(
-        "{name}: {} credits are enough, with {} ({} of the peak, at {}){}",
-        found.window_msgs,
+        "{name}: {enough} enough, with {} ({} of the peak, at {}){}",
         format_rate(found.rate_msg_per_s, "msg/s"),
         fine_percent(found.rate_msg_per_s / found.peak_msg_per_s),
         found.peak_window_msgs,

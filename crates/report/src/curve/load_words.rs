@@ -1,7 +1,7 @@
 //! A load curve in words. Every sentence is derived from the rows that are shown beside it, and true of each of them.
 
 use super::load::{Capacity, LoadPoint, NoKnee, capacity, carried, knee};
-use super::section::{LoadSection, Offers};
+use super::section::LoadSection;
 use crate::stats::{LEVEL, samples_needed};
 use crate::thresholds::{CARRIED_MESSAGES_MIN, CARRIED_SHARE_MIN, FIT_RESIDUAL_MAX, KNEE_POINTS_MIN};
 use crate::wording::{counted, percent};
@@ -13,20 +13,14 @@ pub fn load_words(section: &LoadSection, rows: &[LoadPoint], missing: usize) -> 
     let unit = section.offers.unit();
     let rate = |value: f64| format_rate(value, unit);
     let most = section.most_msg_per_s.get();
-    let holder = match section.offers {
-        Offers::Messages => "the window",
-        Offers::Requests => "connections and depth",
-    };
     let mut words = Vec::new();
     if let Some(bound) = section.p99_max_ns {
         let kept = capacity(rows, bound.get());
         words.extend(bound_words(&kept, (rows, bound.get()), &rate));
     }
     words.push(match most > 0.0 {
-        true => format!("The path carries {}, limited only by {holder}.", rate(most)),
-        false => {
-            format!("What the path carries is not known: no run that {holder} alone limited came to its end.")
-        }
+        true => format!("The path carries {} with no rate set.", rate(most)),
+        false => "What the path carries is not known: no run without a rate came to its end.".to_owned(),
     });
     let short = rows.iter().filter(|row| row.is_too_short()).count();
     words.extend(carried_words(&carried(rows), (rows.len(), missing, short), &rate));
@@ -63,16 +57,18 @@ fn carried_words(
             rate(fails),
             percent(CARRIED_SHARE_MIN)
         )),
-        (Some(passes), None) if found.unknown + missing == 0 => Some(format!(
-            "All {rows} offered rates are carried, up to {}.",
-            rate(passes)
-        )),
+        (Some(passes), None) if found.unknown + missing == 0 => Some(match rows {
+            1 => format!("The only offered rate is carried: {}.", rate(passes)),
+            _ => format!("All {rows} offered rates are carried, up to {}.", rate(passes)),
+        }),
         (Some(passes), None) => Some(format!("Offered rates are carried up to {}.", rate(passes))),
         (None, None) => None,
     });
     let untold = |count: usize, why: String| {
-        let said = "offered rates the runs cannot tell whether they are carried";
-        (count > 0).then(|| format!("Of {count} of {rows} {said}: {why}."))
+        let rates = counted(rows as u64, "offered rate");
+        (count > 0).then(|| {
+            format!("Of {count} of {rates} the runs cannot tell whether the load is carried: {why}.")
+        })
     };
     words.extend(untold(
         found.unknown.saturating_sub(short),
@@ -271,7 +267,8 @@ mod tests {
                 row.achieved_upper_per_s.unwrap_or(0.0).max(row.achieved_per_s) < 0.99 * row.offered_per_s
             };
             let untold = rows.iter().filter(|row| !is_carried(row) && !is_saturated(row)).count();
-            let told = format!("Of {untold} of {} offered rates the runs cannot tell", rows.len());
+            let rates = counted(rows.len() as u64, "offered rate");
+            let told = format!("Of {untold} of {rates} the runs cannot tell");
             prop_assert_eq!(untold > 0, words.iter().any(|text| text.starts_with(&told)), "{:?}: {:?}", words, rows);
             let keeps = |row: &LoadPoint| !is_saturated(row) && row.response_p99_ns.is_some_and(|p99| p99 <= BOUND_NS);
             let breaks = |row: &LoadPoint| is_saturated(row) || row.response_p99_ns.is_some_and(|p99| p99 > BOUND_NS);
@@ -324,7 +321,8 @@ mod tests {
                 }
             }
             let all = !rows.is_empty() && rows.iter().all(is_carried);
-            prop_assert_eq!(all, words.iter().any(|text| text.starts_with("All ")), "{:?}: {:?}", words, rows);
+            let is_all = |text: &String| text.starts_with("All ") || text.starts_with("The only offered");
+            prop_assert_eq!(all, words.iter().any(is_all), "{:?}: {:?}", words, rows);
             let unknown = rows.iter().filter(|row| !keeps(row) && !breaks(row)).count();
             prop_assert_eq!(unknown > 0 || rows.is_empty(), words.iter().any(|text| text.contains("is not known at")));
         }

@@ -93,7 +93,7 @@ pub struct LoadSection {
     pub offers: Offers,
     /// Seed of the order.
     pub seed: u64,
-    /// What was carried when nothing but the window held it back.
+    /// What was carried with no rate set.
     pub most_msg_per_s: Finite,
     /// Rate at the knee.
     #[serde(skip_serializing_if = "Option::is_none")]
