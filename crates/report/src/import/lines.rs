@@ -116,6 +116,23 @@ fn patterns() -> impl Iterator<Item = (&'static str, Pattern)> {
 /// Most ranks of a job.
 const RANKS_MAX: f64 = 1e6;
 
+/// The words of ours behind rates of runs that were not finished, or beside which others are missing.
+const UNFINISHED: [&str; 2] = ["interrupted", "partial"];
+
+/// What stands before such a word, and whether there is one.
+fn without_word(text: &str) -> (&str, bool) {
+    let text = text.trim();
+    let before = UNFINISHED.iter().find_map(|word| text.strip_suffix(word));
+    (before.unwrap_or(text).trim_end(), before.is_some())
+}
+
+/// Whether it is a line of `-o`.
+pub fn is_smb_line(line: &str) -> bool {
+    let (numbers, _) = without_word(line);
+    let words = || numbers.split_whitespace();
+    words().count() == COUNTS.len() + RATES.len() && words().all(|word| word.parse::<f64>().is_ok())
+}
+
 /// Sandia's msgrate: its text, or what `-o` wrote.
 pub fn smb(text: &str) -> Result<Vec<Figures>, ImportError> {
     match text.contains(SMB_RATE) {
@@ -138,21 +155,25 @@ fn smb_text(text: &str) -> Result<Vec<Figures>, ImportError> {
         if place.is_none() && pattern.is_none() {
             continue;
         }
-        let value = value.trim().parse::<f64>();
+        let (value, unfinished) = without_word(value);
+        let value = value.parse::<f64>();
         let value = value.map_err(|_| bad_line(Format::Smb, number, "no number after :"))?;
         match (place, pattern) {
             (Some(at), _) => counts[at] = value,
-            (None, Some((_, pattern))) => found.extend(smb_figures(counts, pattern.name(), value)),
+            (None, Some((_, pattern))) => {
+                found.extend(smb_figures((counts, unfinished), pattern.name(), value));
+            }
             (None, None) => {}
         }
     }
     Ok(found)
 }
 
-/// Eleven numbers a line: the counts, then the rates.
+/// Eleven numbers a line: the counts, then the rates; of ours a word may follow.
 fn smb_lines(text: &str) -> Result<Vec<Figures>, ImportError> {
     let mut found = Vec::new();
     for (number, line) in text.lines().enumerate() {
+        let (line, unfinished) = without_word(line);
         let words: Vec<&str> = line.split_whitespace().collect();
         if words.is_empty() {
             continue;
@@ -167,14 +188,19 @@ fn smb_lines(text: &str) -> Result<Vec<Figures>, ImportError> {
             return Err(refused());
         }
         let rows = patterns().zip(rates);
-        found.extend(rows.filter_map(|((_, pattern), rate)| smb_figures(*counts, pattern.name(), *rate)));
+        let of = (*counts, unfinished);
+        found.extend(rows.filter_map(|((_, pattern), rate)| smb_figures(of, pattern.name(), *rate)));
     }
     Ok(found)
 }
 
 /// A rate as it is printed there, of one rank; none of a job or a message that there cannot be, nor 0, which stands for a
 /// pattern that was not measured.
-fn smb_figures(counts: [f64; COUNTS.len()], pattern: &str, rate: f64) -> Option<Figures> {
+fn smb_figures(
+    (counts, unfinished): ([f64; COUNTS.len()], bool),
+    pattern: &str,
+    rate: f64,
+) -> Option<Figures> {
     let [ranks, peers, iterations, messages, size, cache, stride] = counts;
     if rate <= 0.0 {
         return None;
@@ -197,6 +223,7 @@ fn smb_figures(counts: [f64; COUNTS.len()], pattern: &str, rate: f64) -> Option<
     let ranks = vec![RankSpec::new(Role::Neighbour); ranks];
     let mut figures = Figures::of_job(test, ranks).with("classic_rate_msg_per_s", rate);
     figures.samples = (iterations * messages) as u64;
+    figures.unfinished = unfinished;
     Some(figures)
 }
 
@@ -297,6 +324,15 @@ mod tests {
         assert_eq!(smb("0 6 1 1 8 0 1 1.0 2.0 3.0 4.0\n").unwrap(), []);
         assert_eq!(smb("8 6 4 128 8 1 1 0.00 2.0 0.00 4.0\n").unwrap().len(), 2);
         assert!(smb("1 2 3\n").is_err() && smb("single direction: x\n").is_err());
+        // What we write of a run that ended early.
+        let is_unfinished = |text: &str| Vec::from_iter(smb(text).unwrap().iter().map(|row| row.unfinished));
+        assert_eq!(
+            is_unfinished("8 6 4 128 8 1 1 1.00 2.0 0.00 0.00 partial\n"),
+            [true; 2]
+        );
+        let cut = text.replace("2000000.00", "2000000.00 interrupted");
+        assert_eq!(is_unfinished(&cut), [false, true, false, false]);
+        assert!(is_smb_line("8 6 4 128 8 1 1 1.00 2.0 0.00 0.00 partial") && !is_smb_line("1 2 partial"));
         let log: String = (1..=100).map(|i| format!("{}\n", i * 1000)).collect();
         let found = workers(&log).unwrap();
         assert!((found[0].figures[0].1 - 50_500.0).abs() < 200.0);

@@ -212,6 +212,8 @@ struct Figures {
     samples: u64,
     /// Connections at once.
     streams: u64,
+    /// Whether the run ended early, or others beside it did.
+    unfinished: bool,
     /// What the file does not say.
     assumed: Vec<Assumed>,
     /// When it was measured, where the file says so: RFC 3339.
@@ -231,6 +233,7 @@ impl Figures {
             figures: Vec::new(),
             samples: 0,
             streams: 1,
+            unfinished: false,
         }
     }
 
@@ -328,12 +331,7 @@ fn detect(text: &str) -> Option<Format> {
         .filter(|line| !line.is_empty())
         .collect();
     let all = |fits: &dyn Fn(&str) -> bool| !lines.is_empty() && lines.iter().all(|line| fits(line));
-    let numbers = |line: &str| {
-        line.split_whitespace()
-            .filter(|word| word.parse::<f64>().is_ok())
-            .count()
-    };
-    if all(&|line| numbers(line) == 11 && line.split_whitespace().count() == 11) {
+    if all(&lines::is_smb_line) {
         return Some(Format::Smb);
     }
     if lines.iter().any(|line| arras::is_line(line)) {
@@ -414,8 +412,12 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
         0 | 1 => String::new(),
         several => format!(" of {several} connections together"),
     };
+    let early = match runs.iter().any(|run| run.unfinished) {
+        true => " of a run that was not finished",
+        false => "",
+    };
     let message = format!(
-        "as {} states it{streams}; nothing is known of its clock or disturbances",
+        "as {} states it{streams}{early}; nothing is known of its clock or disturbances",
         format.name()
     );
     result
