@@ -17,7 +17,7 @@ use wirespeed_control::job::{Detected, Front, JobError, Joining, run_launched_ra
 use wirespeed_control::{JobRanks, StopFlag};
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::run::{Remark, Severity};
-use wirespeed_schema::units::format_ns;
+use wirespeed_schema::units::{counted, format_ns};
 
 /// The ranks of the job that this process speaks for: a process is in one job at most.
 static RANKS: OnceLock<JobRanks> = OnceLock::new();
@@ -197,7 +197,10 @@ pub fn remarks(section: &JobSection) -> Vec<Remark> {
     if let Some((node, ranks, cpus)) = section.crowded_node() {
         remarks.push(warning(
             "oversubscribed",
-            format!("node {node} has {ranks} ranks on {cpus} CPUs: they give the CPU away while they wait"),
+            format!(
+                "node {node} has {ranks} ranks on {}: they give the CPU away while they wait",
+                counted(cpus as u64, "CPU")
+            ),
             "start at most one rank a CPU",
         ));
     } else if section.is_unpinned() {

@@ -6,7 +6,7 @@ use crate::experiment::Points;
 use wirespeed_report::curve::UNLIMITED_PER_S;
 use wirespeed_report::curve::section::LoadSection;
 use wirespeed_schema::run::{CaseResult, Repetition};
-use wirespeed_schema::units::{expand_counts, parse_count, parse_duration_ns};
+use wirespeed_schema::units::{counted, expand_counts, parse_count, parse_duration_ns};
 
 /// Runs of each rate where the user says nothing.
 pub const TRIALS: u32 = 3;
@@ -74,8 +74,8 @@ impl Asked {
     /// What will be offered, in words.
     pub fn about(&self) -> String {
         match &self.named {
-            Some(named) => format!("{} named rates", named.len()),
-            None => format!("{} rates up to what is carried", self.points),
+            Some(named) => counted(named.len() as u64, "named rate"),
+            None => format!("{} up to what is carried", counted(self.points.into(), "rate")),
         }
     }
 

@@ -306,6 +306,13 @@ pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{ending}", grouped(number))
 }
 
+/// The same of what need not be whole: `1 core`, `0.5 cores`.
+pub fn counted_about(number: f64, digits: usize, what: &str) -> String {
+    let number = significant(number, digits);
+    let ending = if number == "1" { "" } else { "s" };
+    format!("{number} {what}{ending}")
+}
+
 /// How often something happened: `once`, `16 times`.
 pub fn often(number: u64) -> String {
     match number {

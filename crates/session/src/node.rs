@@ -211,20 +211,15 @@ impl Node {
 
 /// More was asked for than there is; names what is free.
 pub(crate) fn too_much(resources: &Resources, nodes: &[(&str, Free)]) -> Failure {
-    use wirespeed_schema::units::{format_size, significant};
+    use wirespeed_schema::units::{counted_about, format_size};
     let free: Vec<String> = nodes
         .iter()
         .map(|(name, free)| {
-            let cores = significant(free.cores.max(0.0), 3);
-            format!(
-                "{name} has {cores} cores and {} free",
-                format_size(free.memory_bytes)
-            )
+            let cores = counted_about(free.cores.max(0.0), 3, "core");
+            format!("{name} has {cores} and {} free", format_size(free.memory_bytes))
         })
         .collect();
-    let cores = resources
-        .cores
-        .map(|c| format!("{} cores", significant(c.get(), 3)));
+    let cores = resources.cores.map(|cores| counted_about(cores.get(), 3, "core"));
     let memory = resources.memory_bytes.map(format_size);
     let asked: Vec<String> = cores.into_iter().chain(memory).collect();
     refused(

@@ -13,6 +13,7 @@ use crate::group::{Groups, Reach};
 use crate::{request, same};
 use wirespeed::Registry;
 use wirespeed_schema::plan::{Plan, STATISTICS, expand};
+use wirespeed_schema::units::counted;
 
 /// Pairs of runs where the words do not say.
 pub const PAIRS: u32 = 10;
@@ -113,7 +114,11 @@ fn arms(registry: &Registry, [a, b]: [&[String]; 2], own: &AbArgs) -> Result<[Ar
     let [first, second] = &arms;
     if first.cases.len() != second.cases.len() {
         return Err(Failure::usage(
-            format!("A has {} cases and B {}", first.cases.len(), second.cases.len()),
+            format!(
+                "A has {} and B {}",
+                counted(first.cases.len() as u64, "case"),
+                second.cases.len()
+            ),
             "give both arms the same sweep, so that each case has its counterpart",
         ));
     }

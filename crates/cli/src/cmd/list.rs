@@ -17,7 +17,7 @@ use wirespeed_report::view::Part;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 use wirespeed_schema::plan::PlanError;
 use wirespeed_schema::test::{Capability, Layout};
-use wirespeed_schema::units::format_asked_size;
+use wirespeed_schema::units::{counted, format_asked_size};
 
 /// Show all transports, or one in full.
 pub fn list(registry: &Registry, arguments: &ListArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -147,8 +147,9 @@ fn notes(entries: &[&Entry]) -> String {
         if devices > 0 {
             let _ = writeln!(
                 text,
-                "{0}: {devices} devices, each with limits of its own: wirespeed list {0}",
-                entry.name
+                "{0}: {1}, each with limits of its own: wirespeed list {0}",
+                entry.name,
+                counted(devices as u64, "device")
             );
         }
         if let Some(why) = obstacle(entry) {

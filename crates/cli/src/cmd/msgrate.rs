@@ -202,7 +202,10 @@ fn ranks(arguments: &MsgrateArgs, job: Option<&JobSection>) -> Result<u64, Failu
     };
     match (units::parse_count(text), started) {
         (Ok(count), Some(started)) if count != started => Err(Failure::usage(
-            format!("--ranks {count} contradicts the job, which has {started} ranks"),
+            format!(
+                "--ranks {count} contradicts the job, which has {}",
+                units::counted(started, "rank")
+            ),
             "leave --ranks out: the launcher says how many there are",
         )),
         (Ok(count @ 2..=RANKS_MAX), _) => Ok(count),

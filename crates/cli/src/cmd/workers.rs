@@ -224,7 +224,10 @@ fn workers_asked(arguments: &WorkersArgs, started: Option<u64>) -> Result<u64, F
     };
     match (units::parse_count(text), started) {
         (Ok(count), Some(ranks)) if count != ranks - 1 => Err(Failure::usage(
-            format!("--workers {count} contradicts the job, which has {ranks} ranks"),
+            format!(
+                "--workers {count} contradicts the job, which has {}",
+                units::counted(ranks, "rank")
+            ),
             "leave --workers out: the launcher says how many there are",
         )),
         (Ok(count @ 1..=WORKERS_MAX), _) => Ok(count),

@@ -17,6 +17,7 @@ use wirespeed_report::perftest::{Api, HEADER_BYTES, ORIGINALS, Original, origina
 use wirespeed_schema::case::{Case, GroupKind, Role};
 use wirespeed_schema::order::map_of;
 use wirespeed_schema::plan::{Template, nearest, takes};
+use wirespeed_schema::units::counted;
 
 /// Where the ends of a test are.
 #[derive(Debug, Clone)]
@@ -263,7 +264,9 @@ fn roles(threads: u64, each: u64) -> String {
 fn job_too_small(ranks: u64, threads: u64) -> Unplanned {
     Unplanned::unsupported(
         format!(
-            "the job has {ranks} ranks, a test of {threads} threads at each end needs {}",
+            "the job has {}, a test of {} at each end needs {}",
+            counted(ranks, "rank"),
+            counted(threads, "thread"),
             2 * threads
         ),
         "start two ranks for each thread of -T, or two processes with --mpi-threads-per-process",
@@ -275,7 +278,8 @@ pub fn check_job(common: &Common, threads_most: u64) -> Result<(), Failure> {
     match common.place {
         Place::Job(ranks) if ranks % 2 != 0 || ranks > 2 * threads_most => Err(Failure::usage(
             format!(
-                "the job has {ranks} ranks, and {} take part at most",
+                "the job has {}, and {} take part at most",
+                counted(ranks, "rank"),
                 2 * threads_most
             ),
             "start two ranks, mpirun -n 2, or two for each thread of -T",

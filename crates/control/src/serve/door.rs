@@ -10,6 +10,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Instant;
 use wirespeed_schema::message::{Hello, Refusal, RefusalCode, SessionMessage};
+use wirespeed_schema::units::counted;
 
 /// A client that has proven who it is and has a place.
 pub(super) struct Known {
@@ -105,8 +106,9 @@ fn examine(shared: &Shared, channel: &[u8], hello: &Hello) -> Result<u32, Refusa
         return Err(Refusal {
             code: RefusalCode::Busy,
             reason: format!(
-                "the server has {} clients and a queue of {}, its limit",
-                limits.clients_max, limits.queue_clients_max
+                "the server has {} and a queue of {}, its limit",
+                counted(limits.clients_max.into(), "client"),
+                limits.queue_clients_max
             ),
             remedy: "try again later".into(),
         });

@@ -8,7 +8,7 @@ use crate::wording::percent;
 use std::net::IpAddr;
 use wirespeed_schema::byteio::{Pair, Summary, TcpInfo, Transfer, Verdict};
 use wirespeed_schema::order::InOrder;
-use wirespeed_schema::units::{format_ns, significant};
+use wirespeed_schema::units::{counted_about, format_ns, significant};
 
 /// The pair of a sweep that is recommended.
 pub const RECOMMENDED: &str = "recommended";
@@ -246,8 +246,8 @@ fn server(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
 /// That an end's connections had no core left. Other threads of it may have used more beside them.
 fn busy(used: f64, able: f64) -> Option<String> {
     (used / able >= BUSY_SHARE).then(|| {
-        let (used, able) = (significant(used, 2), significant(able, 2));
-        format!("used {used} cores, and its connections can keep {able} busy")
+        let (used, able) = (counted_about(used, 2, "core"), significant(able, 2));
+        format!("used {used}, and its connections can keep {able} busy")
     })
 }
 

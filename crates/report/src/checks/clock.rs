@@ -6,6 +6,7 @@ use crate::thresholds::{
 };
 use crate::wording::{percent, times};
 use wirespeed_schema::Case;
+use wirespeed_schema::case::Stop;
 use wirespeed_schema::host::Floor;
 use wirespeed_schema::outcome::{Outcome, SampleKind, Samples};
 use wirespeed_schema::run::Repetition;
@@ -46,7 +47,10 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
         let remedy = match case.test.bulk() {
             Some(bulk) if bulk.pace_interval_ns.is_some() => "offer for longer: --duration",
             Some(_) => "move more: a larger file",
-            None => "run longer, such as --duration 1s",
+            None => match case.stop {
+                Stop::Iterations { .. } => "run longer: a larger --iters",
+                Stop::Duration { .. } => "run longer, such as --duration 1s",
+            },
         };
         findings.warn("too_short", 1.0 / longest as f64, message, remedy);
     }

@@ -38,7 +38,8 @@ pub(crate) fn is_of_disturbed_machine(code: &str) -> bool {
 pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetition) {
     if repetition.overlapping_sessions > 0 {
         let others = repetition.overlapping_sessions;
-        let message = format!("the server measured {others} other sessions at the same time");
+        let counted = counted(u64::from(others), "other session");
+        let message = format!("the server measured {counted} at the same time");
         let remedy = "let the server measure one session at a time (its default), or wait";
         findings.warn("shared_server", f64::from(others), message, remedy);
     }

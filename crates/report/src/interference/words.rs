@@ -111,8 +111,8 @@ fn answer(rows: &[&InterferenceRow], found: &Interference) -> String {
                 format!("{subject}: no difference can be told, as should be without load")
             }
             open => format!(
-                "{subject}: no verdict on {open} of {} figures: {}",
-                rows.len(),
+                "{subject}: no verdict on {open} of {}: {}",
+                counted(rows.len() as u64, "figure"),
                 lacking(rows, found)
             ),
         },

@@ -225,7 +225,10 @@ fn bandwidth(group: &Workers) -> Option<Table> {
     }
     let title = match group.tests_max() {
         0 => format!("Figure 2: bandwidth ({what})"),
-        tests => format!("Figure 2: bandwidth at {tests} tests per worker ({what})"),
+        tests => format!(
+            "Figure 2: bandwidth at {} per worker ({what})",
+            counted(tests, "test")
+        ),
     };
     let columns = grid(
         "bandwidth",

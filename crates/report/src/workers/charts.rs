@@ -4,7 +4,7 @@ use super::{Workers, WorkersSection};
 use crate::charts::FEW_RUNS;
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::order::InOrder;
-use wirespeed_schema::units::{format_ns, format_rate};
+use wirespeed_schema::units::{counted, format_ns, format_rate};
 
 /// Points of a fitted curve between two measured sizes.
 const CURVE_POINTS: u32 = 60;
@@ -29,7 +29,8 @@ pub fn bandwidth_chart(section: &WorkersSection) -> Chart {
         title: fastest(section),
         subtitle: "Payload against transfer speed".into(),
         description: format!(
-            "Bandwidth from the median round trip of {most} tests with each worker, by payload."
+            "Bandwidth from the median round trip of {} with each worker, by payload.",
+            counted(most, "test")
         ),
         x: Axis::log("payload of a message", Unit::Si("B")),
         y: Axis::log("transfer speed", Unit::Si("B/s")),
@@ -142,7 +143,7 @@ pub fn tests_chart(section: &WorkersSection) -> Chart {
             let y = last.rtt_mean_ns.get() / by;
             marks.push(Mark::Horizontal {
                 y,
-                label: format!("{name}: {} at {} tests", format_ns(y), last.tests),
+                label: format!("{name}: {} at {}", format_ns(y), counted(last.tests, "test")),
             });
         }
     }

@@ -10,7 +10,7 @@ use crate::open_loop::{Asked, Rates};
 use std::time::Duration;
 use wirespeed::Registry;
 use wirespeed_byteio::client::TransferOptions;
-use wirespeed_schema::units::format_ns;
+use wirespeed_schema::units::{counted, format_ns};
 
 /// How long each rate is offered where the user says nothing.
 const DURATION: &str = "2s";
@@ -55,7 +55,8 @@ impl Offer {
     /// What would be offered so often, in words.
     pub fn about(&self, repeats: u32) -> String {
         let each = format_ns(self.duration.as_nanos() as f64);
-        format!("{}, {repeats} runs of each, {each} each", self.asked.about())
+        let runs = counted(repeats.into(), "run");
+        format!("{}, {runs} of each, {each} each", self.asked.about())
     }
 
     /// The cases of the rates that are known before anything is measured.

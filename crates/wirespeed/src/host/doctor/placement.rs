@@ -4,7 +4,7 @@ use super::{Patient, cannot_tell, ok, warn};
 use crate::host::affinity::{format_cpu_list, parse_cpu_list};
 use crate::host::cgroup;
 use wirespeed_schema::checkup::Check;
-use wirespeed_schema::units::{counted, significant};
+use wirespeed_schema::units::{counted, counted_about, significant};
 
 /// Fewest CPUs with which two ranks need not share one.
 const CPUS_MIN: usize = 2;
@@ -67,10 +67,10 @@ fn quota(patient: &Patient) -> Check {
     let needed = patient.cpus.len();
     match cgroup::limits(&patient.files).cpu_quota_cores {
         None => ok(NAME, "none", WHY),
-        Some(cores) if cores >= needed as f64 => ok(NAME, format!("{} cores", significant(cores, 3)), WHY),
+        Some(cores) if cores >= needed as f64 => ok(NAME, counted_about(cores, 3, "core"), WHY),
         Some(cores) => warn(
             NAME,
-            format!("{} cores for {needed} ranks that spin", significant(cores, 3)),
+            format!("{} for {needed} ranks that spin", counted_about(cores, 3, "core")),
             WHY,
             "raise it: docker update --cpus N CONTAINER, or systemctl set-property UNIT CPUQuota=",
         ),
