@@ -13,7 +13,7 @@ use std::sync::Arc;
 use wirespeed::Registry;
 use wirespeed_control::auth::keyfile::{self, KeyFile};
 use wirespeed_control::job::INVITATION_VARIABLE;
-use wirespeed_control::serve::{Daemon, Listen, Log, LogLine, ServeOptions};
+use wirespeed_control::serve::{Daemon, Listen, Log, LogLine, RANK_BYTES_MIN, ServeOptions};
 use wirespeed_control::{DEFAULT_PORT, Identity, RankProgram, Timing};
 use wirespeed_schema::message::ServerLimits;
 use wirespeed_schema::units;
@@ -120,6 +120,12 @@ fn limits(arguments: &ServeArgs) -> Result<ServerLimits, Failure> {
     let duration_ns = read("duration-max", &arguments.duration_max, units::parse_duration_ns)?;
     let message_bytes = read("size-max", &arguments.size_max, units::parse_size)?;
     let memory_bytes = read("memory-max", &arguments.memory_max, units::parse_size)?;
+    if memory_bytes.is_some_and(|bytes| bytes < RANK_BYTES_MIN) {
+        return Err(Failure::usage(
+            "--memory-max: nothing can run within it",
+            format!("give {RANK_BYTES_MIN} or more"),
+        ));
+    }
     let rate_bytes_per_s = read("rate-max", &arguments.rate_max, units::parse_size)?;
     let mut limits = ServerLimits::default();
     limits.clients_max = arguments.share.unwrap_or(limits.clients_max);

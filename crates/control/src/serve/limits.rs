@@ -3,7 +3,7 @@
 use wirespeed_schema::case::{Case, GroupKind, Load, Role, Stop};
 use wirespeed_schema::message::{Refusal, RefusalCode, ServerLimits};
 use wirespeed_schema::units::{
-    format_asked_size, format_duration_exact, format_ns, format_size, format_size_exact,
+    counted, format_asked_size, format_duration_exact, format_ns, format_size, format_size_exact,
 };
 
 /// Buffers of a rank, in messages: one to send, one to receive, a region, and room for a transport's own copy.
@@ -11,6 +11,9 @@ const BUFFERED_MESSAGES: u64 = 4;
 
 /// Bookkeeping of one message in flight.
 const WINDOW_ENTRY_BYTES: u64 = 64;
+
+/// The least memory that a rank is counted to ask for: that of one empty message in flight.
+pub const RANK_BYTES_MIN: u64 = WINDOW_ENTRY_BYTES;
 
 /// Memory of one raw sample, its place in the report included.
 const RAW_SAMPLE_BYTES: u64 = 64;
@@ -157,7 +160,10 @@ fn check_load(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result<(), R
     if threads > u64::from(limits.load_threads_max) {
         let limit = limits.load_threads_max;
         return refuse(
-            format!("{threads} threads of load are above this server's limit of {limit}"),
+            format!(
+                "{} of load: above this server's limit of {limit}",
+                counted(threads, "thread")
+            ),
             "use fewer threads of load",
         );
     }

@@ -13,6 +13,8 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
+pub use limits::RANK_BYTES_MIN;
+
 use crate::auth::keyfile::KeyFile;
 use crate::auth::{Identity, tls};
 use crate::error::ControlError;
