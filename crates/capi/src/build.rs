@@ -38,7 +38,17 @@ fn of_c(mut error: PlanError) -> PlanError {
                 .to_owned()
         }
     };
+    [error.cause, error.remedy] = [error.cause, error.remedy].map(|text| as_parameters(&text));
     error
+}
+
+/// Options of a command line by the names that they are set by here; commands, which stand in backquotes, as they are.
+fn as_parameters(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
+        0 => part.replace("--", "").replace("-O ", "option."),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("`")
 }
 
 /// Parameters of one case, as they were given.
@@ -183,6 +193,24 @@ mod tests {
             for word in ["threads", "procs", "repeats", "[[case]]"] {
                 assert!(!remedy.contains(word), "{pairs:?}: {remedy}");
             }
+        }
+        // Nor is it told by options of a command line.
+        let wrong = [
+            ("via", "tcpp"),
+            ("size", "8x"),
+            ("window", "0"),
+            ("layout", "shortiov"),
+            ("load", "x"),
+            ("iters", "0"),
+            ("cpus", "x"),
+        ];
+        let found = wrong.map(|one| refused(&[("test", "am_bw"), ("via", "tcp"), one], 2).err());
+        let found: Vec<PlanError> = found.into_iter().flatten().collect();
+        assert!(found.len() > 4, "{found:?}");
+        for error in found {
+            let told = [error.cause, error.remedy].join(": ");
+            let outside: Vec<&str> = told.split('`').step_by(2).collect();
+            assert!(!outside.concat().contains("--"), "{told}");
         }
         // And what helps is told.
         let told = |pairs: &[(&str, &str)]| refused(pairs, 2).unwrap_err();
