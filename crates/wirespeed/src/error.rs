@@ -1,5 +1,6 @@
 //! Why a measurement has no result.
 
+use crate::load::LoadError;
 use crate::transport::bootstrap::BootstrapError;
 use crate::transport::error::ConnectError;
 
@@ -19,7 +20,10 @@ pub enum MeasureError {
     /// No connection.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// The system refused something around the measurement: pinning, memory.
+    /// This machine has too little memory for what stands around the measurement.
+    #[error("{0}")]
+    Memory(String),
+    /// The system refused something around the measurement: pinning, a load.
     #[error("{0}")]
     System(String),
 }
@@ -30,6 +34,15 @@ impl MeasureError {
         match self {
             MeasureError::Connect(ConnectError::Unfit { remedy, .. }) => Some(remedy),
             _ => None,
+        }
+    }
+}
+
+impl From<LoadError> for MeasureError {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Memory { .. } | LoadError::Allocate { .. } => MeasureError::Memory(error.to_string()),
+            _ => MeasureError::System(error.to_string()),
         }
     }
 }

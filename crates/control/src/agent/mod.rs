@@ -255,7 +255,7 @@ pub(crate) fn classify(error: &MeasureError, told_to_cancel: bool) -> FailureCla
         MeasureError::Unsupported(_) => FailureClass::Unsupported,
         _ if told_to_cancel => FailureClass::PeerLost,
         MeasureError::Bootstrap(e) | MeasureError::Connect(ConnectError::Bootstrap(e)) => met(e),
-        MeasureError::Connect(ConnectError::Memory { .. }) => FailureClass::Memory,
+        MeasureError::Memory(_) | MeasureError::Connect(ConnectError::Memory { .. }) => FailureClass::Memory,
         _ => FailureClass::Failed,
     }
 }

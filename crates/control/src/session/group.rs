@@ -50,7 +50,7 @@ pub struct Failure {
 impl Failure {
     /// A failure with the remedy that its class has, if any.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
-        let smaller = "ask for smaller messages, fewer of them at once, or fewer ranks";
+        let smaller = "ask for smaller messages, fewer of them at once, fewer ranks, or less load";
         Failure {
             class,
             message: message.into(),

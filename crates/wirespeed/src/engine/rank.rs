@@ -103,8 +103,7 @@ impl<'a> Rank<'a> {
         rank.floor = (spec.role != Role::Idle).then(|| floor::measure(case, &rank.timebase));
         rank.noise = noise_of(spec, &rank.timebase);
         if !spec.load.is_idle() {
-            let load = Background::start(&spec.load, &Measuring::in_case(case, me));
-            rank.load = Some(load.map_err(|e| MeasureError::System(e.to_string()))?);
+            rank.load = Some(Background::start(&spec.load, &Measuring::in_case(case, me))?);
         }
         Ok(rank)
     }

@@ -199,7 +199,7 @@ impl<P: MessagePort> Relay<P> {
         let store = Store::new(members, rank.case.test.size_bytes() as usize, addressed);
         let store = store.map_err(|bytes| {
             let bytes = format_size(bytes as u64);
-            MeasureError::System(format!("cannot allocate {bytes} for messages to pass on"))
+            MeasureError::Memory(format!("cannot allocate {bytes} for messages to pass on"))
         })?;
         Ok(Relay {
             link,

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use wirespeed::load::LoadError;
 use wirespeed::transport::ConnectError;
 use wirespeed_schema::case::{Case, RankSpec};
 use wirespeed_schema::circle::CasePart;
@@ -208,13 +209,17 @@ fn too_little_memory_has_a_remedy_of_its_own() {
         what: "a window",
         bytes: 1 << 40,
     };
-    let class = crate::agent::classify(&connect.into(), false);
-    let mut group = machine(1);
-    group.message(at(0), 0, failed(class));
-    let failure = group.finish().1.unwrap();
-    let remedy = failure.remedy.unwrap();
-    assert!(failure.class == FailureClass::Memory && remedy.contains("smaller messages"));
-    assert_eq!(crate::exit_code(class), 1);
+    let load = LoadError::Allocate { wanted: 1 << 40 };
+    for error in [connect.into(), load.into()] {
+        let class = crate::agent::classify(&error, false);
+        let mut group = machine(1);
+        group.message(at(0), 0, failed(class));
+        let failure = group.finish().1.unwrap();
+        let remedy = failure.remedy.unwrap();
+        assert!(failure.class == FailureClass::Memory && remedy.contains("smaller messages"));
+        assert!(remedy.contains("less load"), "{remedy}");
+        assert_eq!(crate::exit_code(class), 1);
+    }
 }
 
 #[test]

@@ -33,7 +33,7 @@ impl Caches {
         if state == CacheState::Flushed {
             let words = usize::try_from(bytes / 8).unwrap_or(usize::MAX);
             filler.try_reserve_exact(words).map_err(|_| {
-                MeasureError::System(format!("no memory for {bytes} bytes that flush the caches"))
+                MeasureError::Memory(format!("no memory for {bytes} bytes that flush the caches"))
             })?;
             filler.resize(words, 1);
         }
