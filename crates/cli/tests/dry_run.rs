@@ -136,6 +136,30 @@ fn what_the_far_end_alone_knows_is_not_told_as_nothing() {
     }
 }
 
+#[test]
+fn what_is_said_beside_the_cases_is_told_to_machines_too() {
+    let folder = tempfile::tempdir().unwrap();
+    for (line, about) in [
+        (
+            "session --benchmarkPath=computation_to_client --host there:1 --dry-run --json",
+            "in a session at there:1",
+        ),
+        (
+            "load --points 3 --dry-run --json -- --via tcp",
+            "3 rates up to what is carried",
+        ),
+        (
+            "byteio bench http://there/f --offered 5 --repeats 2 --duration 1s --dry-run --json",
+            "1 named rate, 2 runs of each, 1 s each",
+        ),
+    ] {
+        let output = wirespeed(folder.path()).args(line.split(' ')).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap_or_else(|_| panic!("{output:?}"));
+        assert_eq!(told["about"], about, "{line}");
+    }
+}
+
 /// What needs no connection is refused as in earnest.
 #[test]
 fn a_session_that_could_not_be_asked_for_is_refused() {

@@ -6,6 +6,7 @@ use crate::experiment::Prepared;
 use crate::terminal::{self, Stream};
 use crate::{output, view};
 use std::fmt::Write as _;
+use wirespeed_report::curve::rate_offered_per_s;
 use wirespeed_report::view::Part;
 use wirespeed_schema::case::{Case, GroupKind, Load, RankSpec, Stop};
 use wirespeed_schema::plan::{Plan, takes};
@@ -14,21 +15,23 @@ use wirespeed_schema::units::{format_asked_size, format_ns};
 
 /// Print the cases, for people or as JSON. The error is also that of a case that cannot run.
 pub fn show(plan: &Plan, cases: Vec<Prepared>, json: bool) -> Result<Ended, Failure> {
-    if let Some(failure) = cases.iter().find_map(|case| case.failure.clone()) {
-        return Err(failure);
-    }
-    match json {
-        true => show_as_json(plan, &cases, None),
-        false => tell(sum(plan, &cases), vec![lines(&cases)]),
-    }
+    show_about(plan, cases, json, "")
 }
 
 /// [`show`], where `about` says more of the cases: where they are, or which ones follow from what is measured.
 pub fn show_about(plan: &Plan, cases: Vec<Prepared>, json: bool, about: &str) -> Result<Ended, Failure> {
-    match json {
-        true => show(plan, cases, json),
-        false => tell(format!("{}: {about}", sum(plan, &cases)), vec![lines(&cases)]),
+    if let Some(failure) = cases.iter().find_map(|case| case.failure.clone()) {
+        return Err(failure);
     }
+    let is_told = !about.is_empty();
+    if json {
+        return show_as_json(plan, &cases, is_told.then(|| ("about", about.into())));
+    }
+    let mut answer = sum(plan, &cases);
+    if is_told {
+        answer = format!("{answer}: {about}");
+    }
+    tell(answer, vec![lines(&cases)])
 }
 
 /// Print what would be measured in a sentence, then the rest.
@@ -157,6 +160,7 @@ fn test_words(test: &Test) -> impl Iterator<Item = String> + '_ {
     values.map(|(parameter, value)| match parameter.key {
         "size" => format!("size={}", format_asked_size(test.size_bytes()).replace(' ', "")),
         "total" if is_unasked(test) => "total=?".to_owned(),
+        "pace" if rate_offered_per_s(test).is_none() => "pace=unlimited".to_owned(),
         key => format!("{key}={value}"),
     })
 }

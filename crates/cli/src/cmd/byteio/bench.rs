@@ -47,11 +47,17 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let offer = Offer::of(arguments)?;
     let registry = crate::registry();
     if arguments.experiment.dry_run && arguments.output.json {
-        let cases = match &offer {
-            Some(offer) => offer.known((arguments, &registry), &jobs[0])?,
-            None => job::cases(&registry, &arguments.experiment, &jobs)?,
+        let (cases, about) = match &offer {
+            Some(offer) => (
+                offer.known((arguments, &registry), &jobs[0])?,
+                offer.about(how.repeats),
+            ),
+            None => (
+                job::cases(&registry, &arguments.experiment, &jobs)?,
+                String::new(),
+            ),
         };
-        return dry_run::show(&plan, how.listed(cases)?, true);
+        return dry_run::show_about(&plan, how.listed(cases)?, true, &about);
     }
     if arguments.experiment.dry_run {
         let how = match &offer {
@@ -318,11 +324,11 @@ fn show(jobs: &[TransferOptions], how: &str) -> Result<Ended, Failure> {
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{} {} {}: {} connections x {} x {} outstanding, {how}",
+            "{} {} {}: {} x {} x {} outstanding, {how}",
             options.client.direction.name(),
             options.client.way.name(),
             options.client.url,
-            options.threads,
+            counted(options.threads as u64, "connection"),
             format_asked_size(options.block_bytes),
             options.depth
         );
