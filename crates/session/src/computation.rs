@@ -135,7 +135,7 @@ struct Flooding {
 impl Flooding {
     fn begin(talk: &Talk, work: &Work) -> Result<Flooding, String> {
         let to = &work.log.to;
-        let file = open(to).map_err(|e| format!("its log {}: {e}", to.name()))?;
+        let file = open(to).map_err(|e| format!("cannot write its log {}: {e}", to.name()))?;
         let (threads, lines) = (work.log.threads, work.log.lines);
         let watch = Arc::new(FloodWatch::default());
         let (talk, watched) = (talk.clone(), watch.clone());

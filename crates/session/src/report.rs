@@ -100,6 +100,19 @@ pub struct ComputationReport {
     pub environment: Vec<String>,
 }
 
+impl ComputationReport {
+    /// How it ended, where it had more memory than it may have.
+    pub(crate) const OUT_OF_MEMORY: &str = "the kernel killed it for memory";
+
+    /// What helps where it ended early.
+    pub fn remedy(&self) -> &'static str {
+        match self.exit == Self::OUT_OF_MEMORY {
+            true => "let it have more with --requestMb, or give it less to hold",
+            false => "mend what it names, or look at its log",
+        }
+    }
+}
+
 /// How long the parts of a session's life took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Life {

@@ -15,6 +15,7 @@ use wirespeed::host::of_process_bytes;
 use wirespeed_control::thread::spawn;
 use wirespeed_control::{Failure, RankProcess};
 use wirespeed_schema::Finite;
+use wirespeed_schema::shown::without_numbers;
 
 /// A computation must be ready by then.
 const READY_TIME: Duration = Duration::from_secs(30);
@@ -230,10 +231,7 @@ impl Running {
 fn died(name: &str, state: &State) -> Failure {
     let why = state.report.exit.clone();
     let when = if state.went_at.is_some() { "" } else { " at start" };
-    crate::failed(
-        format!("{name} died{when}: {why}"),
-        "look at its log; --requestMb and --cores bound it",
-    )
+    crate::failed(format!("{name} died{when}: {why}"), state.report.remedy())
 }
 
 /// How often the threads of process `pid` have gone to sleep so far; format: proc_pid_status(5).
@@ -317,7 +315,7 @@ fn watch(
     }
     report.early = !said_done && (!told || words.is_some());
     report.exit = match (usage.oom_kills > 0, words) {
-        (true, _) => "the kernel killed it for memory".into(),
+        (true, _) => ComputationReport::OUT_OF_MEMORY.into(),
         (_, Some(words)) => words,
         (_, None) if killed && !said_done => "it no longer answered, and was killed for that".into(),
         (_, None) if said_done || told => "ended when told to".into(),
@@ -342,7 +340,7 @@ fn note(state: &mut State, said: Said, work: &Work) {
                 to: LogTo::name(&work.log.to),
             });
         }
-        Said::Failed { why } => state.own_words = Some(why),
+        Said::Failed { why } => state.own_words = Some(without_numbers(why)),
         Said::Done {
             cpu_ns,
             elapsed_ns,

@@ -674,7 +674,11 @@ fn a_log_that_nobody_reads_holds_up_the_flood_alone() {
     assert!(made.success());
     // Without a reader it is no log.
     let ended = home.run("session --logCount=5 --log-to=log --duration=0 --requestMb=0");
-    assert!(ended.complaint().0.contains("log"), "{ended}");
+    let (cause, remedy) = ended.complaint();
+    assert!(
+        cause.contains("cannot write its log log: ") && remedy.starts_with("mend what it names"),
+        "{ended}"
+    );
     let both = std::fs::OpenOptions::new()
         .read(true)
         .write(true)
@@ -694,11 +698,11 @@ fn a_log_that_nobody_reads_holds_up_the_flood_alone() {
 fn a_computation_that_cannot_start_and_a_coordinator_that_dies_are_one_line_each() {
     let _turn = turn();
     let home = home();
-    // It dies at its start: its log cannot be opened.
+    // Where its log cannot be, none is started.
     let ended = home.run("session --logCount=5 --log-to=/nonexistent/log --duration=5 --requestMb=0");
     let (cause, remedy) = ended.complaint();
     assert!(
-        ended.code == Some(1) && cause.contains("/nonexistent/log") && !remedy.is_empty(),
+        ended.code == Some(1) && cause.contains("write /nonexistent/log") && !remedy.is_empty(),
         "{ended}"
     );
     let site = Site::start(&home);

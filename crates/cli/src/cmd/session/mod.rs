@@ -31,6 +31,7 @@ use wirespeed_session::live::Place;
 use wirespeed_session::node::Node;
 use wirespeed_session::path::{self, Path, Route, Streaming};
 use wirespeed_session::report::{DaemonCost, SessionReport, SessionSection};
+use wirespeed_session::say::LogTo;
 
 /// Do what the arguments ask for.
 pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -63,15 +64,13 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
     if let (Some(failure), Some(_)) = (failed(&here), failed(&foreseen(GroupKind::Hosts)?)) {
         return Err(failure);
     }
+    check_files(arguments, &request)?;
     let mut front = Front::open((&arguments.output, color), None)?;
     let classic = arguments.format == SessionFormat::Classic && front.output.shows_table();
     if classic {
         let report_ns = request.streams.first().map_or(0, |stream| stream.report_ns);
         let lines = classic::Lines::of(&receivers(&request), report_ns);
         front.output.show_live(Box::new(lines));
-    }
-    if let Some(path) = &arguments.chart {
-        crate::file::check(path)?;
     }
     let mut sessions = Sessions {
         registry,
@@ -99,6 +98,17 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
         output::print(&session::classic(&run))?;
     }
     Ok(ended_with(&run, failure, arguments.output.strict))
+}
+
+/// Errors where a file cannot be written that this program, or a computation of this machine, is to write.
+fn check_files(arguments: &SessionArgs, request: &Request) -> Result<(), Failure> {
+    if let Some(path) = &arguments.chart {
+        crate::file::check(path)?;
+    }
+    match (&request.ask.work.log.to, &request.engine, &request.coordinator) {
+        (LogTo::File(path), None, None) => crate::file::check(path),
+        _ => Ok(()),
+    }
 }
 
 /// What would be measured, and where, as far as that is known.

@@ -215,7 +215,7 @@ fn failed(session: &SessionReport) -> Option<Failure> {
         .find(|computation| computation.early)?;
     Some(Failure::failed(
         format!("{} failed: {}", failed.name, failed.exit),
-        "look at its log; --requestMb and --cores bound it",
+        failed.remedy(),
     ))
 }
 
