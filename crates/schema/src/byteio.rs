@@ -343,4 +343,16 @@ mod tests {
         transfer.connections.clear();
         assert_eq!(transfer.wire_ratio(), None, "nothing was counted");
     }
+
+    #[test]
+    fn cores_are_those_of_the_time_from_connecting_on() {
+        let mut transfer = Transfer {
+            connect_ns: 100,
+            elapsed_ns: 300,
+            ..Transfer::default()
+        };
+        assert_eq!(transfer.cores_of(600), Some(1.5));
+        transfer.elapsed_ns = 0;
+        assert_eq!(transfer.cores_of(600), None, "nothing was moved");
+    }
 }

@@ -309,11 +309,14 @@ mod tests {
     fn foreign_data_are_refused_and_never_overflow() {
         let good = HistogramData::from_samples_ns(&[1.0, 2.0, 900.0]);
         assert_eq!(good.check(), Ok(()));
-        let mut bad = vec![good.clone(); 4];
+        assert_eq!(good.clone().with_step_ns(10.0).check(), Ok(()));
+        let mut bad = vec![good.clone(); 6];
         bad[0].buckets[0].0 = u32::MAX;
         bad[1].count += 1;
         bad[2].min_ns = Finite::from(5000u32);
         bad[3].buckets.push((0, 1));
+        bad[4].step_ns = Finite::maybe(-1.0).unwrap();
+        bad[5].min_ns = Finite::maybe(-1.0).unwrap();
         for data in &bad {
             assert!(data.check().is_err(), "{data:?}");
             let _ = data.quantile_ns(0.5);

@@ -426,4 +426,11 @@ mod tests {
         assert_eq!(Metric::of(f64::NAN, 7), None);
         assert_eq!(Metric::of(f64::INFINITY, 7), None);
     }
+
+    #[test]
+    fn each_way_to_end_has_an_exit_code_of_its_own() {
+        use Status::{Failed, Interrupted, Ok, Refused, WrongData};
+        let codes = [Ok, Failed, Refused, WrongData, Interrupted].map(Status::exit_code);
+        assert_eq!(codes, [0, 1, 5, 6, 130]);
+    }
 }

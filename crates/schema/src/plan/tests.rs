@@ -515,6 +515,15 @@ fn cpus_are_pinned_one_a_rank() {
         let error = pinned(text, 2).unwrap_err();
         assert!(error.contains("is not a list of CPUs"), "{text}: {error}");
     }
+    // Only of this machine is it known which ones there are.
+    let within = |local: usize| {
+        let mut ranks = vec![RankSpec::new(Role::Source); 2];
+        super::cpus::pin("3,9", &mut ranks, (local, &[3, 4]))
+    };
+    assert_eq!((within(0), within(1)), (Ok(()), Ok(())));
+    let error = within(2).unwrap_err();
+    assert_eq!(error.cause, "--cpus: CPU 9 is not one that this process may use");
+    assert_eq!(error.remedy, "choose from: 3,4");
 }
 
 #[test]
@@ -574,4 +583,85 @@ fn grids_and_neighbours_tell_cases_of_msgrate_apart() {
     assert_eq!(variant("single", &[("cache_state", "hot")]), "single hot");
     let pair = variant("pair", &[("cache_state", "hot"), ("peers", "1")]);
     assert!(pair.starts_with("pair ") && pair.ends_with(" p=1 hot"), "{pair}");
+    let peers = |pattern: &str| {
+        let words = [
+            ("test", "msgrate"),
+            ("via", "shm"),
+            ("threads", "9"),
+            ("cpus", "none"),
+        ];
+        let grid = [("grid", "2d"), ("pattern", pattern)];
+        match one(&[&words[..], &grid].concat()).test {
+            Test::Msgrate(test) => test.peers,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(peers("pair"), 8, "a cell of a plane has as many");
+    assert_eq!(peers("single"), 6, "there they say nothing");
+}
+
+/// Sentences, plan files and documents spell them alike.
+#[test]
+fn names_are_those_of_the_document() {
+    use crate::case::{IdlePolicy, Place};
+    use crate::job::PairPath;
+    use crate::mesh::MeshMode;
+    use crate::posted::{Buffers, CacheState, Grid, Pattern};
+    fn written<T: serde::Serialize>(
+        names: &mut Vec<(serde_json::Value, &str)>,
+        values: &[T],
+        name: fn(&T) -> &'static str,
+    ) {
+        let pairs = values
+            .iter()
+            .map(|value| (serde_json::to_value(value).unwrap(), name(value)));
+        names.extend(pairs);
+    }
+    let roles = [
+        Role::Source,
+        Role::Sink,
+        Role::Hub,
+        Role::Worker,
+        Role::Relay,
+        Role::Neighbour,
+        Role::Idle,
+    ];
+    let mut names = Vec::new();
+    written(&mut names, &roles, |role| role.name());
+    written(&mut names, &[IdlePolicy::Spin, IdlePolicy::Yield], |idle| {
+        idle.name()
+    });
+    written(&mut names, &Place::ALL, |place| place.name());
+    written(&mut names, &Layout::ALL, |layout| layout.name());
+    written(&mut names, &Buffers::ALL, |buffers| buffers.name());
+    written(&mut names, &CacheState::ALL, |state| state.name());
+    written(&mut names, &Grid::ALL, |grid| grid.name());
+    written(&mut names, &Pattern::ALL, |pattern| pattern.name());
+    written(&mut names, &[MeshMode::Loaded, MeshMode::Isolated], |mode| {
+        mode.name()
+    });
+    written(&mut names, &[PairPath::IntraNode, PairPath::InterNode], |path| {
+        path.name()
+    });
+    for (document, name) in names {
+        assert_eq!(document, name);
+    }
+    for place in Place::ALL {
+        assert_eq!(Place::of_name(place.name()), Some(place));
+    }
+    assert_eq!(Place::of_name("nowhere"), None);
+}
+
+#[test]
+fn a_rate_is_offered_where_one_is_given() {
+    let offered = |test: &str, more: &[(&str, &str)]| {
+        one(&[&[("test", test), ("via", "shm")], more].concat())
+            .test
+            .pace_per_s()
+    };
+    assert_eq!(offered("am_bw", &[("pace", "10k")]), Some(10_000.0));
+    assert_eq!(offered("am_bw", &[("pace", "none")]), None);
+    for test in ["am_lat", "am_bw", "get", "fadd", "tag_bw", "osu_bw"] {
+        assert_eq!(offered(test, &[]), None, "{test}");
+    }
 }

@@ -136,5 +136,14 @@ mod tests {
     fn a_name_holds_connections_and_blocks_outstanding() {
         let bulk = Bulk::new(1 << 20, 1 << 30, 3, 4);
         assert_eq!((bulk.variant().as_str(), bulk.window()), ("3 x 4", 12));
+        assert_eq!((bulk.pace_per_s(), bulk.blocks()), (None, 1 << 10));
+        let paced = bulk.with_pace_interval_ns(2_000);
+        assert_eq!(paced.pace_per_s(), Some(5e5));
+        assert!(
+            paced
+                .values()
+                .iter()
+                .any(|(of, rate)| of.key == "pace" && rate == "500000")
+        );
     }
 }
