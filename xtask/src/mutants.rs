@@ -40,6 +40,7 @@ const CHECKS: &[&str] = &[
     "checks::",
     "remarks::",
     "workers::a_slow",
+    "assemble::pairs_that_were_not",
 ];
 const COMPARE: &[&str] = &[
     "--lib",

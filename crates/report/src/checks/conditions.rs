@@ -292,3 +292,21 @@ fn check_transport(findings: &mut Findings, case: &Case, outcome: &Outcome) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_machine_is_a_disturbed_one() {
+        for (code, busy, disturbed) in [
+            ("noise", true, true),
+            ("steal", true, true),
+            ("frequency", false, true),
+            ("modes", false, false),
+        ] {
+            let found = (is_of_busy_machine(code), is_of_disturbed_machine(code));
+            assert_eq!(found, (busy, disturbed), "{code}");
+        }
+    }
+}

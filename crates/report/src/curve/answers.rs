@@ -215,6 +215,7 @@ mod tests {
         };
         let said = backed_up(2560.0).unwrap();
         assert!(said.contains("at most 2560 messages (10 MiB) back up"), "{said}");
+        assert!(backed_up(BACKLOG_MSGS).is_some());
         assert_eq!(backed_up(BACKLOG_MSGS - 1.0), None);
     }
 
@@ -305,5 +306,9 @@ mod tests {
         for nothing in [&[][..], &[failed]] {
             assert!(answers(nothing).is_empty() && bounds(nothing).is_empty());
         }
+        // Two sizes and one that moved nothing are no curve.
+        let sizes =
+            |last: f64| [(8, 1e6), (64, 9e5), (512, last)].map(|(size, rate)| result(size, 10, rate, 100.0));
+        assert_eq!((answers(&sizes(0.0)).len(), answers(&sizes(1e5)).len()), (0, 1));
     }
 }

@@ -302,6 +302,8 @@ mod tests {
             );
             let (lower, upper) = found.limit_interval.unwrap();
             assert!(lower <= found.limit_per_s && found.limit_per_s <= upper);
+            let width = (upper - lower) / found.limit_per_s;
+            assert!((0.001..0.1).contains(&width), "seed {seed}: {width}");
         }
     }
 

@@ -221,6 +221,40 @@ mod tests {
     }
 
     #[test]
+    fn a_section_holds_what_the_rows_show() {
+        let at = |offered: u64, achieved: f64, p99_ns: f64| {
+            let figures = [
+                ("rate_msg_per_s", achieved),
+                ("response_mean_ns", 1500.0),
+                ("response_p99_ns", p99_ns),
+            ];
+            result(offered.into(), &figures)
+        };
+        let cases = [
+            at(3000, 1500.0, 9000.0),
+            at(1000, 1000.0, 4000.0),
+            at(2000, 2000.0, 6000.0),
+            result(4000.into(), &[]),
+            result(serde_json::Value::Null, &[("rate_msg_per_s", 5000.0)]),
+        ];
+        assert_eq!(load_missing(&cases), 1);
+        let found = LoadSection::new(&cases, 5000.0, Some(5000.0), 7);
+        let expected = LoadSection {
+            seed: 7,
+            most_msg_per_s: Finite::from(5000u32),
+            carried_msg_per_s: Some(Finite::from(2000u32)),
+            saturated_msg_per_s: Some(Finite::from(3000u32)),
+            p99_max_ns: Some(Finite::from(5000u32)),
+            passes_msg_per_s: Some(Finite::from(1000u32)),
+            fails_msg_per_s: Some(Finite::from(2000u32)),
+            ..LoadSection::default()
+        };
+        assert_eq!(found, expected);
+        let words = [Offers::Messages, Offers::Requests].map(|of| (of.unit(), of.service()));
+        assert_eq!(words, [("msg/s", "ack"), ("req/s", "completion")]);
+    }
+
+    #[test]
     fn a_windows_use_is_a_share_of_it() {
         let half = result(serde_json::Value::Null, &[("in_flight_mean_msgs", 2.0)]);
         let used = InUse::of(&half).unwrap();

@@ -398,6 +398,33 @@ mod tests {
         }
     }
 
+    /// Eager up to 1 KiB, rendezvous above, and a cache that ends at 128 KiB.
+    #[test]
+    fn several_changes_are_found_and_known_ones_are_kept() {
+        let law = |s: f64| match s {
+            ..=1024.0 => 1000.0 + s,
+            ..=131_072.0 => 5000.0 + s / 5.0,
+            _ => 80_000.0 + s,
+        };
+        let points = curve(0.01, 1, law);
+        let known = [(1024, 2048), (131_072, 262_144)];
+        let bare = |thresholds: &[(u64, u64)]| segments_between(&points, thresholds).unwrap();
+        for found in [segments(&points).unwrap(), bare(&known)] {
+            let at = found
+                .changes
+                .iter()
+                .map(|change| (change.above_bytes, change.until_bytes));
+            assert_eq!(at.collect::<Vec<_>>(), known);
+            let pieces = found
+                .pieces
+                .iter()
+                .map(|piece| (piece.from_bytes, piece.to_bytes));
+            let expected = [(8, 1024), (2048, 131_072), (262_144, 4 << 20)];
+            assert_eq!(pieces.collect::<Vec<_>>(), expected);
+        }
+        assert_eq!((bare(&[]).pieces.len(), bare(&known[..1]).pieces.len()), (1, 2));
+    }
+
     #[test]
     fn none_is_invented_on_a_smooth_curve() {
         let wrong = (0..200)
@@ -475,6 +502,8 @@ mod tests {
         let flat = Model::Flat { latency_ns: 100.0 };
         let times = [line, proportional, flat].map(|model| model.time_ns(1000.0));
         assert_eq!(times, [600.0, 500.0, 100.0]);
+        let bandwidths = [line, proportional, flat].map(|model| model.bandwidth_bytes_per_s());
+        assert_eq!(bandwidths, [Some(2e9), Some(2e9), None]);
         let point = |time_ns| SizePoint {
             size_bytes: 1000,
             time_ns,

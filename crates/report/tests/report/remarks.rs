@@ -2,10 +2,11 @@
 
 use crate::fixture::*;
 use wirespeed_report::{Limits, case_result, repetition};
+use wirespeed_schema::Finite;
 use wirespeed_schema::case::{IdlePolicy, Role};
 use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
-use wirespeed_schema::run::{CaseResult, CaseStatus, Severity};
-use wirespeed_schema::test::Test;
+use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Severity};
+use wirespeed_schema::test::{Bulk, Test};
 
 /// 20,000 round trips of 1 us in a run of a second at both ends, so that shares and rates are round.
 fn second(change: impl Fn(&mut [Outcome])) -> CaseResult {
@@ -20,7 +21,7 @@ fn second(change: impl Fn(&mut [Outcome])) -> CaseResult {
 
 /// All remarks, a line each.
 fn told(result: &CaseResult) -> Vec<String> {
-    let line = |remark: &wirespeed_schema::run::Remark| {
+    let line = |remark: &Remark| {
         let severity = match remark.severity {
             Severity::Note => "note",
             Severity::Warning => "warning",
@@ -209,6 +210,10 @@ fn memory_noise_and_the_machine() {
 #[test]
 fn the_instrument_in_words() {
     hold(&[
+        (
+            |end| end.samples[0] = samples(SampleKind::RoundTrip, &[0.0; 20_000]),
+            &[],
+        ),
         (|end| end.clock.step_ns = finite(50.0), &[]),
         (
             |end| end.clock.step_ns = finite(62.5),
@@ -274,6 +279,62 @@ fn the_instrument_in_words() {
         ends
     });
     assert_eq!(told(&null), [""; 0], "the floor itself");
+}
+
+#[test]
+fn what_is_too_short_is_lengthened_by_what_the_test_takes() {
+    let whole = || Bulk::new(65_536, 1 << 20, 4, 2);
+    for (test, remedy) in [
+        (Test::AmBw(stream(64, 64)), "run longer, such as --duration 1s"),
+        (Test::BulkGet(whole()), "move more: a larger file"),
+        (
+            Test::BulkGet(whole().with_pace_interval_ns(1000)),
+            "offer for longer: --duration",
+        ),
+    ] {
+        let short = result(case("tcp", test, 16), 1, |_| {
+            vec![outcome(0, Role::Source, 5_000_000)]
+        });
+        let told = |remark: &&Remark| remark.code == "too_short";
+        let found = short.remarks.iter().find(told).unwrap();
+        assert_eq!(found.remedy.as_deref(), Some(remedy));
+    }
+}
+
+/// Of several ranks the one with the most of it speaks.
+#[test]
+fn a_remark_weighs_as_much_as_it_is_about() {
+    type Weighed = (&'static str, f64, fn(&mut Outcome));
+    let rows: [Weighed; 12] = [
+        ("clock_step", 0.0625, |end| end.clock.step_ns = finite(62.5)),
+        ("batched", 16.0, |end| end.samples[0].batch_ops = 16),
+        ("harness_share", 0.9, |end| {
+            end.floor.as_mut().unwrap().loop_ns = finite(900.0)
+        }),
+        ("cold_start", 25.0, |end| {
+            end.first_operation_ns = Some(finite(25_000.0))
+        }),
+        ("calibration", 250.0, |end| {
+            end.clock.calibration_error_ppm = finite(250.0)
+        }),
+        ("involuntary_switches", 11.0, |end| {
+            end.disturbance.involuntary_switches = 11
+        }),
+        ("migrations", 2.0, |end| end.disturbance.migrations = Some(2)),
+        ("steal", 0.25, |end| end.disturbance.steal_ns = Some(250_000_000)),
+        ("minor_faults", 1001.0, |end| end.disturbance.minor_faults = 1001),
+        ("noise", 0.02, |end| {
+            end.noise.as_mut().unwrap().lost_ratio = finite(0.02)
+        }),
+        ("elapsed_disagrees", 0.75, |end| end.elapsed_ns /= 4),
+        ("time_does_not_add_up", 2.0, |end| end.elapsed_ns = 10_000_000),
+    ];
+    for (code, weight, change) in rows {
+        let result = second(|ends| change(&mut ends[0]));
+        let found = result.remarks.iter().find(|remark| remark.code == code);
+        let found = found.and_then(|remark| remark.weight).map(Finite::get);
+        assert_eq!(found, Some(weight), "{code}");
+    }
 }
 
 #[test]
@@ -541,6 +602,30 @@ fn what_runs_and_samples_show() {
         runs(&drifting),
         ["note runs_drift: rtt_p50_ns: the runs drift: their interval describes these minutes only"]
     );
+}
+
+#[test]
+fn runs_that_fall_into_groups_are_told_with_their_medians() {
+    let rtts = [
+        1253.0, 5315.0, 1304.0, 5417.0, 1284.0, 5352.0, 1253.0, 5330.0, 1275.0, 5400.0, 1304.0,
+    ];
+    let grouped = |count: usize| {
+        let result = result(case("tcp", am_lat(64), 20_000), count as u32, |index| {
+            ping_pong(64, 20_000, rtts[index as usize])
+        });
+        let told = told(&result)
+            .into_iter()
+            .find(|line| line.starts_with("note run_groups"));
+        told.unwrap_or_default()
+    };
+    let said = grouped(rtts.len());
+    assert!(
+        said.contains("the runs fall into 2 groups: ")
+            && said.contains("(6 runs), ")
+            && said.ends_with("(5 runs)"),
+        "{said}"
+    );
+    assert_eq!(grouped(1), "");
 }
 
 #[test]
