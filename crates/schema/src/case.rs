@@ -548,6 +548,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_load_reads_back_and_says_nothing_of_what_it_lacks() {
+        let whole = Load {
+            cpu_threads: 1,
+            memory_bytes: 2,
+            touch_bytes: 3,
+            touch_once: true,
+            log_threads: 4,
+            bandwidth_threads: 5,
+            cache_threads: 6,
+            place: Place::Same,
+            of_others: true,
+            message_sleep_ns: 7,
+        };
+        for (load, fields) in [(whole, 10), (Load::default(), 5)] {
+            let text = serde_json::to_value(&load).unwrap();
+            assert_eq!(text.as_object().unwrap().len(), fields, "{text}");
+            assert_eq!(serde_json::from_value::<Load>(text).unwrap(), load);
+        }
+    }
+
     /// What a rank says of its own goes before what the case says.
     #[test]
     fn options_of_a_rank_replace_those_of_the_case() {

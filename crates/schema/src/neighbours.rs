@@ -244,6 +244,10 @@ mod tests {
         ] {
             assert!(check(&test, ranks).is_err(), "{test:?} {ranks}");
         }
+        for (test, ranks, of) in [(ring(5, 1), 4, "4 ranks"), (ring(3, 4), 8, "2 nodes")] {
+            let cause = check(&test, ranks).unwrap_err().cause;
+            assert!(cause.contains(&format!("a ring of {of} ")), "{cause}");
+        }
         for (test, ranks) in [(ring(1, 1), 2), (ring(6, 1), 8), (ring(2, 4), 12)] {
             assert!(check(&test, ranks).is_ok(), "{test:?} {ranks}");
         }

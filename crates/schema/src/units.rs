@@ -517,6 +517,8 @@ mod tests {
             ["1 run", "2 runs", "1,000 runs"]
         );
         assert_eq!([1, 2].map(often), ["once", "2 times"]);
+        let exact = [90_000_000_000, 1_500_000_000, 250_000, 7, 0].map(format_duration_exact);
+        assert_eq!(exact, ["90s", "1500ms", "250us", "7ns", "0ns"]);
     }
 
     proptest! {

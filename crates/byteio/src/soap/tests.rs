@@ -4,8 +4,9 @@ use super::base64::{encode, encoded_bytes};
 use super::envelope::ReadFault;
 use super::escape::escape;
 use super::names::{BYTEIO, PROPERTIES, RANDOM, SOAP, STREAM, XOP};
+use super::reader::OTHER_ENCODING;
 use super::request::{BLOCK_MAX, OFFSET_MAX};
-use super::write::{Data, request, response};
+use super::write::{Data, action_of, element_of, request, response};
 use super::*;
 
 fn operations() -> Vec<Operation> {
@@ -91,6 +92,43 @@ fn every_request_that_is_written_is_read_as_the_same() {
         let opening = opened(&text).unwrap();
         assert_eq!(opening.message_id.as_deref(), Some("urn:<1>"));
         assert_eq!(Request::of(&opening), Ok(Request { operation, mechanism }));
+    }
+}
+
+/// Whoever makes a client from the description sends what is read here.
+#[test]
+fn the_description_has_the_elements_and_actions_of_every_request() {
+    let text = super::wsdl::describe("http://here:1/file");
+    for operation in operations() {
+        let (namespace, local) = element_of(&operation);
+        if operation == Operation::Destroy {
+            continue;
+        }
+        for part in [
+            format!("soapAction=\"{}\"", action_of(&operation)),
+            format!("<xsd:schema targetNamespace=\"{namespace}\""),
+            format!("<xsd:element name=\"{local}\""),
+            format!("<xsd:element name=\"{local}Response\""),
+            format!("<wsdl:message name=\"{local}Request\">"),
+        ] {
+            assert!(text.contains(&part), "{part}");
+        }
+    }
+    assert_eq!(Mechanism::ALL.map(Mechanism::name), ["mtom", "dime", "simple"]);
+}
+
+#[test]
+fn what_is_no_text_is_refused_by_its_first_bytes() {
+    for (bytes, why) in [
+        ([0x1f, 0x8b, 8, 0], "compressed bytes where XML belongs"),
+        ([0xff, 0xfe, b'<', 0], OTHER_ENCODING),
+        ([b'<', 0, b's', 0], OTHER_ENCODING),
+    ] {
+        let found = Envelope::open(&bytes[..]).map(|_| ());
+        assert_eq!(
+            found.unwrap_err().to_string(),
+            SoapError::Refused(why).to_string()
+        );
     }
 }
 

@@ -342,6 +342,21 @@ fn a_remark_weighs_as_much_as_it_is_about() {
 }
 
 #[test]
+fn what_a_sender_or_a_medium_cannot_do_weighs_as_much_as_it_lacks() {
+    let weight = |result: &CaseResult| result.remarks[0].weight.map(Finite::get);
+    let slow = paced(50_000, 600_000.0, 600_000.0);
+    assert_eq!(weight(&slow), Some(0.5), "half of what was due");
+    let case = case("tcp", Test::AmBw(stream(64, 64)), 100_000);
+    let ends = one_way_stream(64, 100_000, 50_000_000, 20_000.0);
+    let repetitions = vec![repetition(&case, 0, ends, 0, 0)];
+    let limits = Limits {
+        medium_bytes_per_s: Some(64e6),
+    };
+    let fast = case_result(case, repetitions, &limits);
+    assert_eq!(weight(&fast), Some(2.0), "twice what the medium moves");
+}
+
+#[test]
 fn times_of_the_ends() {
     let ends_of = |one_ns: u64, other_ns: u64, waited_ns: u64| {
         let result = second(|ends| {
@@ -606,6 +621,17 @@ fn what_runs_and_samples_show() {
         runs(&drifting),
         ["note runs_drift: rtt_p50_ns: the runs drift: their interval describes these minutes only"]
     );
+}
+
+#[test]
+fn samples_that_settle_by_a_few_percent_are_steady() {
+    let settling = |value: fn(u32) -> f64| {
+        told(&second(|ends| {
+            ends[0].samples[0].raw_ns = (0..400).map(|at| finite(value(at))).collect();
+        }))
+    };
+    assert_eq!(settling(|at| if at < 40 { 1030.0 } else { 1000.0 }), [""; 0]);
+    assert_eq!(settling(|at| 1000.0 + f64::from(at) / 10.0), [""; 0]);
 }
 
 #[test]

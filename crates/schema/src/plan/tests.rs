@@ -552,6 +552,23 @@ fn builders_keep_what_they_are_given() {
 }
 
 #[test]
+fn values_are_added_and_clauses_are_one_value_together() {
+    let added = |key: &str, texts: &[&str]| {
+        let mut template = Template::default();
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        template.add(key, &texts).unwrap();
+        template.add_default(key, "7").unwrap();
+        template.axes.remove(key).unwrap()
+    };
+    assert_eq!(added("load", &["0:cpu=1", "1:cpu=2"]), ["0:cpu=1 1:cpu=2"]);
+    assert_eq!(added("size", &["8..16", "64"]), ["8", "16", "64"]);
+    assert_eq!(
+        (added("load", &[]), added("size", &[])),
+        (vec!["7".to_owned()], vec!["7".to_owned()])
+    );
+}
+
+#[test]
 fn a_plan_file_has_a_largest_length() {
     let most = usize::try_from(PLAN_BYTES_MAX).unwrap();
     for (over, refused) in [(0, false), (1, true), (2, true)] {
