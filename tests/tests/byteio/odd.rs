@@ -21,14 +21,26 @@ fn where_nothing_moves_there_is_neither_a_rate_nor_a_limit() {
         let shown = run(&home, &line).code(0).stdout;
         let answer = shown.split("\n\n").next().unwrap();
         assert!(answer.contains("0 bytes, there was nothing to move"), "{shown}");
-        for untrue in ["limit:", "0.00", "failed", "all runs"] {
+        for untrue in ["limit:", "failed", "all runs", "no reason"] {
             assert!(!shown.contains(untrue), "{untrue}: {shown}");
         }
         let pair =
             run(&home, &format!("{line} --json")).code(0).json()["sections"]["byteio"]["pairs"][0].clone();
         assert!(pair["summary"].is_null() && pair["verdict"].is_null(), "{pair}");
         let rows = run(&home, &format!("{line} --csv")).code(0).stdout;
-        assert!(rows.contains(",0,") && !rows.contains("bytes_per_s,0,"), "{rows}");
+        let mut rows = rows.lines().map(|row| row.split(',').collect::<Vec<_>>());
+        let names = rows.next().unwrap();
+        let value = |row: &[&str], name| row[names.iter().position(|n| *n == name).unwrap()].to_owned();
+        for row in rows {
+            let told = ["payload_bytes", "bandwidth_bytes_per_s"].map(|name| value(&row, name));
+            assert_eq!(told, ["0", ""], "{line}");
+        }
+        let again = run(&home, &format!("{line} -o empty.json")).code(0);
+        let report = run(&home, "report empty.json").code(0).stdout;
+        assert!(
+            !report.contains("0 of 1 case") && !report.contains("no reason"),
+            "{again} {report}"
+        );
     }
     assert_eq!(std::fs::read(home.path("copy")).unwrap(), b"");
     assert_eq!(std::fs::read(home.path("served/g")).unwrap(), b"");

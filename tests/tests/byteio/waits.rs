@@ -224,7 +224,10 @@ fn a_server_that_speaks_no_soap_is_asked_once_and_the_way_that_reads_it_is_named
             .code(1)
             .complaint();
         assert_eq!(cause, "no ByteIO service is there: HTTP 501 to a SOAP request");
-        assert_eq!(remedy, "any web server can be read by ranges: --mechanism http");
+        assert_eq!(
+            remedy,
+            "any web server can be read by ranges, with mechanism http"
+        );
         assert!(visits.load(Ordering::Relaxed) <= 2, "{verb}: {visits:?}");
     }
     assert_no_target(&home);

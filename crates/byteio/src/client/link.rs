@@ -27,8 +27,8 @@ use wirespeed::sync;
 use wirespeed_schema::byteio::TcpInfo;
 use wirespeed_schema::shown::quoted;
 
-/// Of another place that the service names.
-const PLACE_CHARACTERS_MAX: usize = 300;
+/// Of another place that the service names: signed addresses are long.
+const PLACE_CHARACTERS_MAX: usize = 2000;
 /// Largest description of a connection that is read.
 const INFO_BYTES_MAX: u64 = 64 << 10;
 
@@ -394,12 +394,22 @@ impl BulkPort for Link {
 pub(super) fn refused(head: &ResponseHead, why: &str) -> BulkError {
     let status = head.status;
     if let (300..=399, Some(place)) = (status, head.headers.get("location")) {
-        // As it was sent: what would not be seen is spelt out.
-        let place: String = place.escape_debug().take(PLACE_CHARACTERS_MAX).collect();
-        return BulkError::lasting(format!(
-            "the service answered HTTP {status}: the resource is at \"{place}\""
-        ))
-        .with_remedy("give that address, if you trust it");
+        let shown = quoted(place, PLACE_CHARACTERS_MAX);
+        let is_whole = shown == place;
+        let (cut, remedy) = match place.split_once(':') {
+            _ if !is_whole => (
+                "..",
+                "ask its owner for another address: this one is too long or odd",
+            ),
+            Some(("http", _)) => ("", "give that address, if you trust it"),
+            Some(("https", _)) => (
+                "",
+                "read it by other means: https is spoken with services of wirespeed alone",
+            ),
+            _ => ("", "give it behind http://HOST:PORT of the service"),
+        };
+        let why = format!("the service answered HTTP {status}: the resource is at {shown}{cut}");
+        return BulkError::lasting(why).with_remedy(remedy);
     }
     let why = quoted(why, 200);
     let text = match why.starts_with('<') {

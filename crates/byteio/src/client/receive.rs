@@ -19,7 +19,7 @@ use wirespeed_schema::shown::quoted;
 type Answer<'a> = Body<'a, BufReader<Metered>>;
 
 /// What reads a service that speaks no SOAP.
-const PLAIN_HTTP: &str = "any web server can be read by ranges: --mechanism http";
+const PLAIN_HTTP: &str = "any web server can be read by ranges, with mechanism http";
 /// An envelope that is a part of its own.
 const ROOT_BYTES_MAX: usize = 1 << 20;
 

@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 use wirespeed::bulk::{BulkError, Wire};
 use wirespeed_control::auth::http::SecureStream;
 use wirespeed_control::{ControlError, Subscription, reach};
-use wirespeed_schema::shown::quoted;
 
 /// How long a host may take to answer.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -48,6 +47,7 @@ impl From<HttpError> for BulkError {
     fn from(error: HttpError) -> Self {
         match error {
             HttpError::Io(error) => error.into(),
+            HttpError::Closed => BulkError::passing(error.to_string()),
             other => BulkError::passing(other.to_string())
                 .with_remedy("check that HTTP is spoken there; behind TLS its address begins with https://"),
         }
@@ -106,22 +106,10 @@ impl Session {
         })
     }
 
-    /// The head of the answer that is awaited. One whose body is coded (gzip, ..) would be stored as something else than the
-    /// resource.
+    /// The head of the answer that is awaited.
     pub fn answer(&mut self) -> Result<ResponseHead, BulkError> {
         self.awaits();
-        let head = ResponseHead::read(&mut self.reader)?;
-        let coding = head.headers.get("content-encoding").unwrap_or_default();
-        match head.status {
-            200..=299 if !coding.is_empty() && !coding.eq_ignore_ascii_case("identity") => {
-                Err(BulkError::lasting(format!(
-                    "the service sends the resource coded by {}, though it was asked for as it is",
-                    quoted(coding, 40)
-                ))
-                .with_remedy("turn Content-Encoding off at the service for it"))
-            }
-            _ => Ok(head),
-        }
+        Ok(ResponseHead::read(&mut self.reader)?)
     }
 
     /// An answer is awaited.

@@ -409,7 +409,7 @@ pub(super) fn made_ready(
         (Direction::Put, false) if options.way == Way::Bulk => {
             return Err(TransferError::usage(
                 "the service is not wirespeed, and does not offer the bulk stream",
-                "choose another --mechanism",
+                "choose another mechanism",
             ));
         }
         (Direction::Put, false) if options.way == Way::Http && total_bytes > block_bytes => {
@@ -418,7 +418,7 @@ pub(super) fn made_ready(
                     "the service is not wirespeed: it may take each block for the whole file, unless there is one of \
                      {total_bytes} bytes"
                 ),
-                format!("send the file in one block: --block-size {total_bytes}"),
+                format!("send the file in one block of {total_bytes} bytes"),
             ));
         }
         (Direction::Put, false) if options.way == Way::Http && total_bytes > 0 => None,
@@ -474,7 +474,7 @@ fn subject(
     if total_bytes.div_ceil(block_bytes) > BLOCKS_MAX {
         return Err(TransferError::usage(
             "more than 16 million blocks",
-            "choose a larger --block-size",
+            "choose larger blocks",
         ));
     }
     Ok(Subject {

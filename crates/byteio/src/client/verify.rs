@@ -99,8 +99,8 @@ impl Compared<'_> {
         }
         match (answer.head.status, self.options.direction) {
             (200, _) => match from_hex(answer.body.trim()) {
-                Some(theirs) => Ok(theirs == digest),
-                None => Err(BulkError::lasting(
+                Some(theirs) if theirs.len() == digest.len() => Ok(theirs == digest),
+                _ => Err(BulkError::lasting(
                     "the service answered something else than a digest",
                 )),
             },

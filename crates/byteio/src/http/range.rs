@@ -55,6 +55,12 @@ pub fn asked(header: Option<&str>, total_bytes: u64) -> Asked {
     }
 }
 
+/// Whether a `Content-Range` header says that there is no byte at all.
+pub fn is_of_nothing(header: &str) -> bool {
+    let total = header.trim().strip_prefix("bytes */");
+    total.and_then(|total| parse_digits(total.trim())) == Some(0)
+}
+
 /// Read a `Content-Range` header: the part, and the size of the whole where it is given. A part that ends behind the whole
 /// is none (RFC 9110, 14.4).
 pub fn carried(header: &str) -> Option<(Span, Option<u64>)> {

@@ -98,7 +98,7 @@ impl Root {
             (false, Some(parent), Some(name)) => {
                 let name = name.to_str();
                 let name =
-                    name.ok_or_else(|| invalid("its name is not UTF-8, as addresses are: rename it"))?;
+                    name.ok_or_else(|| invalid("the file there has a name that is not UTF-8: rename it"))?;
                 (parent, Some(name.to_owned()))
             }
             _ => (path.as_path(), None),

@@ -97,9 +97,11 @@ fn lacking() -> BTreeMap<String, String> {
 pub fn repetition(case: &Case, run: BulkRun, index: u32) -> Repetition {
     let is_put = matches!(case.test, Test::BulkPut(_));
     let mut metrics = Metrics::new();
-    if run.error.is_none() && run.elapsed_ns > 0 && run.payload_bytes > 0 {
-        let rate = run.payload_bytes as f64 * 1e9 / run.elapsed_ns as f64;
-        insert(&mut metrics, "bandwidth_bytes_per_s", rate, run.blocks);
+    if run.error.is_none() {
+        if run.elapsed_ns > 0 && run.payload_bytes > 0 {
+            let rate = run.payload_bytes as f64 * 1e9 / run.elapsed_ns as f64;
+            insert(&mut metrics, "bandwidth_bytes_per_s", rate, run.blocks);
+        }
         for (tag, value) in run.figures {
             insert(&mut metrics, tag, value, 1);
         }
@@ -307,6 +309,7 @@ mod tests {
         let result = result_of(&empty);
         assert_eq!((result.status, result.error), (CaseStatus::Ok, None));
         assert!(!result.metrics.contains_key("bandwidth_bytes_per_s"));
+        assert!(!result.metrics.is_empty(), "the time to find it is known");
     }
 
     #[test]

@@ -17,9 +17,11 @@ pub(crate) fn add(metrics: &mut Metrics, outcomes: &[Outcome]) {
     };
     let is_put = outcome.role == Role::Source;
     let moved = if is_put { outcome.sent } else { outcome.received };
-    if run.error.is_none() && run.elapsed_ns > 0 && run.payload_bytes > 0 {
-        let rate = run.payload_bytes as f64 * 1e9 / run.elapsed_ns as f64;
-        insert(metrics, "bandwidth_bytes_per_s", rate, moved.messages);
+    if run.error.is_none() {
+        if run.elapsed_ns > 0 && run.payload_bytes > 0 {
+            let rate = run.payload_bytes as f64 * 1e9 / run.elapsed_ns as f64;
+            insert(metrics, "bandwidth_bytes_per_s", rate, moved.messages);
+        }
         for (tag, value) in figures(run, is_put) {
             insert(metrics, tag, value, 1);
         }
@@ -72,7 +74,8 @@ fn figures(run: &Transfer, is_put: bool) -> Vec<(&'static str, f64)> {
     let nominal = run
         .between
         .as_ref()
-        .and_then(|between| between.nominal_bytes_per_s);
+        .and_then(|between| between.nominal_bytes_per_s)
+        .filter(|_| run.payload_bytes > 0);
     if let Some(nominal) = nominal {
         let rate = run.bandwidth_bytes_per_s.get();
         figures.push(("nominal_ratio", rate / nominal.get()));

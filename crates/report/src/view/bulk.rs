@@ -26,9 +26,9 @@ const NAMED_MAX: usize = 4;
 pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let section = input.run.sections.get::<ByteioSection>().unwrap_or_default();
     let sweep = is_sweep(&section);
-    let told = |pair: &&Pair| !sweep || pair.name == RECOMMENDED;
+    let told = |pair: &&Pair| pair.summary.is_some() && (!sweep || pair.name == RECOMMENDED);
     let mut pairs: Vec<&Pair> = section.pairs.iter().filter(told).collect();
-    let mut said = Vec::new();
+    let mut said = Vec::from_iter(unmoved_answer(&section));
     if pairs.len() > NAMED_MAX {
         pairs.order_by(|a, b| rate(a).total_cmp(&rate(b)));
         said.push(format!("{} pairs; the slowest and the fastest:", pairs.len()));
@@ -48,16 +48,7 @@ fn rate(pair: &Pair) -> f64 {
 }
 
 fn pair_answer(pair: &Pair, sweep: bool) -> Option<String> {
-    let Some(summary) = &pair.summary else {
-        return unmoved(pair).map(|run| {
-            let why = match run.resumed_bytes {
-                0 => "there was nothing to move",
-                _ => "all of it was there",
-            };
-            let took = format_ns((run.lookup_ns + run.connect_ns + run.elapsed_ns) as f64);
-            format!("{}: 0 bytes, {why}; {took} from look-up to end.", pair.name)
-        });
-    };
+    let summary = pair.summary.as_ref()?;
     let figure = format!("{} Mb/s {}", megabits(rate(pair)), interval(summary));
     let name = match sweep {
         true => format!("{}: {}", pair.name, shape(pair)),
@@ -69,10 +60,33 @@ fn pair_answer(pair: &Pair, sweep: bool) -> Option<String> {
     Some(format!("{name}: {}{limit}.", figure.trim_end()))
 }
 
-/// A run that is whole where none moved anything.
+/// The first pair of which no run moved anything, and how many there are: of one file they are all the same.
+fn unmoved_answer(section: &ByteioSection) -> Option<String> {
+    let mut all = section
+        .pairs
+        .iter()
+        .filter_map(|pair| Some((pair, unmoved(pair)?)));
+    let (pair, run) = all.next()?;
+    let why = match run.resumed_bytes {
+        0 => "there was nothing to move",
+        _ => "all of it was there",
+    };
+    let took = format_ns((run.lookup_ns + run.connect_ns + run.elapsed_ns + run.verify_ns) as f64);
+    let more = match all.count() {
+        0 => String::new(),
+        more => format!("; likewise {} more", counted(more as u64, "pair")),
+    };
+    let name = &pair.name;
+    Some(format!(
+        "{name}: 0 bytes, {why}; {took} from look-up to end{more}."
+    ))
+}
+
+/// The middle run of a pair of which none moved anything.
 fn unmoved(pair: &Pair) -> Option<&Transfer> {
-    let mut whole = pair.runs.iter().filter(|run| run.error.is_none());
-    whole.next().filter(|_| pair.summary.is_none())
+    let whole = pair.runs.iter().filter(|run| run.error.is_none());
+    let whole: Vec<&Transfer> = whole.filter(|_| pair.summary.is_none()).collect();
+    whole.get(whole.len() / 2).copied()
 }
 
 /// The pairs with their figures, and each pair's runs.

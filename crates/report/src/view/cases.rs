@@ -58,8 +58,8 @@ impl Kind {
                 Some("rate: messages delivered, over the sender's time to the last acknowledgement")
             }
             Kind::Bulk => Some(
-                "bandwidth: payload over the time from the first request byte to the last payload byte; sRTT: TCP's \
-                     smoothed round-trip time, median over both ends",
+                "bandwidth: payload over the time from the first request byte to the last payload byte; sRTT, ends: TCP's \
+                     smoothed round-trip time, median over the ends that tell it",
             ),
             Kind::Iterations => {
                 Some("rate: all ranks together, by the median iteration; classic: by the original's formula")
@@ -206,7 +206,7 @@ fn columns(kind: Kind) -> Vec<Column> {
             number("bandwidth", 0),
             text("interval", 1),
             number("of ceiling", 2),
-            number("sRTT, both ends", 4),
+            number("sRTT, ends", 4),
             number("sent again", 5),
         ],
     });
