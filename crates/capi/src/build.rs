@@ -42,13 +42,26 @@ fn of_c(mut error: PlanError) -> PlanError {
     error
 }
 
-/// Options of a command line by the names that they are set by here; commands, which stand in backquotes, as they are.
+/// Options of a command line by the names that they are set by here; commands, which stand in backquotes, and what was given,
+/// which stands in quotes, as they are.
 fn as_parameters(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
-        0 => part.replace("--", "").replace("-O ", "option."),
+        0 => without_dashes(part).replace("-O ", "option."),
         _ => part.to_owned(),
     });
     parts.collect::<Vec<_>>().join("`")
+}
+
+fn without_dashes(text: &str) -> String {
+    let mut pieces = text.split("--");
+    let mut bare = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let is_option = !bare.ends_with(|before: char| !" (".contains(before))
+            && piece.starts_with(|c: char| c.is_ascii_lowercase());
+        bare.push_str(if is_option { "" } else { "--" });
+        bare.push_str(piece);
+    }
+    bare
 }
 
 /// Parameters of one case, as they were given.
@@ -157,6 +170,14 @@ mod tests {
         let free = case(words(&given).unwrap());
         assert_eq!(free.group, GroupKind::Hosts);
         assert!(free.ranks.iter().all(|rank| rank.cpu.is_none()));
+    }
+
+    #[test]
+    fn what_was_given_is_quoted_as_it_was() {
+        let words = words(&[("test", "am_lat"), ("via", "--tcp")]).unwrap();
+        let refused = words.case(&Registry::builtin(), GroupKind::Threads, 2);
+        let cause = refused.unwrap_err().cause;
+        assert!(cause.contains("\"--tcp\""), "{cause}");
     }
 
     #[test]

@@ -259,7 +259,7 @@ impl<'a> Groups<'a> {
         let result = group.run(&planned.case, &mut events, stop);
         let failure = result.error.map(|error| {
             let known = error.remedy.clone();
-            let remedy = known.unwrap_or_else(|| remedy_for(&planned.case, &error.message));
+            let remedy = known.unwrap_or_else(|| remedy_for(&planned.case));
             Failure::with(wirespeed_control::exit_code(error.class), error.message, remedy)
         });
         let mut outcomes: Vec<Outcome> = result.outcomes.into_iter().flatten().collect();
@@ -584,22 +584,13 @@ fn tell(event: &GroupEvent) {
     stderr::say(&line);
 }
 
-/// What helps where `case` failed for the reason `why`, of which no more is known than its words.
-fn remedy_for(case: &Case, why: &str) -> String {
-    // What it was given itself it would be given again.
-    let given = case.options.iter();
-    let blamed = given
-        .rev()
-        .find(|(_, value)| value.len() > 2 && why.contains(*value));
-    match (case.group, blamed) {
+/// What helps where `case` failed, and no more is known.
+fn remedy_for(case: &Case) -> String {
+    match case.group {
         _ if case.test.capability() == Capability::Bulk => {
             "look at the service, and give the same command again".to_owned()
         }
-        (_, Some((option, _))) => format!(
-            "give {option} another value, or none: see `wirespeed list {}`",
-            case.transport
-        ),
-        (GroupKind::Hosts, _) => "look at the far end's messages and run again".to_owned(),
+        GroupKind::Hosts => "look at the far end's messages and run again".to_owned(),
         _ => format!("run again, or see `wirespeed list {}`", case.transport),
     }
 }
@@ -613,22 +604,6 @@ mod tests {
         let servers = ["a", "b", "a", "c"].map(str::to_owned);
         let seated = by_server(&servers);
         assert_eq!(seated, [("a", vec![0, 2]), ("b", vec![1]), ("c", vec![3])]);
-    }
-
-    #[test]
-    fn a_value_that_failed_is_not_to_be_given_again() {
-        let case = serde_json::json!({
-            "test": "am_lat", "size_bytes": 8, "layout": "short", "transport": "tcp", "group": "threads", "ranks": [],
-            "options": {"source": "192.0.2.1", "nodelay": "on"}, "stop": {"by": "iterations", "count": 1},
-            "warmup_iterations": 0, "warmup_ns_max": 0,
-        });
-        let case: Case = serde_json::from_value(case).unwrap();
-        let remedy = remedy_for(&case, "sending from 192.0.2.1: on no interface");
-        assert_eq!(
-            remedy,
-            "give source another value, or none: see `wirespeed list tcp`"
-        );
-        assert!(remedy_for(&case, "it is gone").starts_with("run again"));
     }
 
     #[test]

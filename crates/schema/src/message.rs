@@ -221,6 +221,9 @@ pub enum RankMessage {
         class: FailureClass,
         /// One line.
         error: String,
+        /// One line of remedy, where one is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remedy: Option<String>,
     },
     /// End the run in order.
     StopRequest {

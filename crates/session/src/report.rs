@@ -106,9 +106,11 @@ impl ComputationReport {
 
     /// What helps where it ended early.
     pub fn remedy(&self) -> &'static str {
-        match self.exit == Self::OUT_OF_MEMORY {
-            true => "let it have more with --requestMb, or give it less to hold",
-            false => "mend what it names, or look at its log",
+        match self.exit.as_str() {
+            Self::OUT_OF_MEMORY => "let it have more with --requestMb, or give it less to hold",
+            // Not in words of its own.
+            why if why.contains("killed") => "see on its host who ended it (dmesg), and run again",
+            _ => "mend what it names, or run again",
         }
     }
 }

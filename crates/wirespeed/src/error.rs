@@ -29,9 +29,16 @@ pub enum MeasureError {
 }
 
 impl MeasureError {
+    /// What helps where there is too little memory.
+    pub const ASK_FOR_LESS: &str =
+        "ask for smaller messages, fewer of them at once, fewer ranks, or less load";
+
     /// One line of remedy, where one is known.
     pub fn remedy(&self) -> Option<&str> {
         match self {
+            MeasureError::Memory(_) | MeasureError::Connect(ConnectError::Memory { .. }) => {
+                Some(Self::ASK_FOR_LESS)
+            }
             MeasureError::Connect(ConnectError::Unfit { remedy, .. }) => Some(remedy),
             _ => None,
         }

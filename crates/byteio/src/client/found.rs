@@ -62,7 +62,10 @@ mod tests {
             tag: Some("\"1\"".to_owned()),
             ..Found::default()
         };
-        assert!(same.iter().all(|lines| !is_another(&plain, &headers(lines), None)));
+        assert!(
+            same.iter()
+                .all(|lines| !is_another(&plain, &headers(lines), None))
+        );
         let coded = headers("Content-Encoding: gzip");
         let packed = Found {
             coding: coding(&coded),

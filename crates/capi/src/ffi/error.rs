@@ -71,13 +71,13 @@ impl From<MeasureError> for Problem {
     fn from(error: MeasureError) -> Self {
         let status = match &error {
             MeasureError::Usage(_) | MeasureError::Unsupported(_) => ws_status::WS_USAGE,
-            MeasureError::System(_) | MeasureError::Memory(_) => ws_status::WS_REFUSED,
+            MeasureError::System(_) => ws_status::WS_REFUSED,
             _ => ws_status::WS_FAILED,
         };
         Problem {
             status,
             cause: error.to_string(),
-            remedy: String::new(),
+            remedy: error.remedy().unwrap_or_default().to_owned(),
         }
     }
 }

@@ -160,7 +160,7 @@ fn test_words(test: &Test) -> impl Iterator<Item = String> + '_ {
     values.map(|(parameter, value)| match parameter.key {
         "size" => format!("size={}", format_asked_size(test.size_bytes()).replace(' ', "")),
         "total" if is_unasked(test) => "total=?".to_owned(),
-        "pace" if rate_offered_per_s(test).is_none() => "pace=unlimited".to_owned(),
+        "pace" if rate_offered_per_s(test).is_none() => "pace=none".to_owned(),
         key => format!("{key}={value}"),
     })
 }

@@ -120,13 +120,18 @@ fn limits(arguments: &ServeArgs) -> Result<ServerLimits, Failure> {
     let duration_ns = read("duration-max", &arguments.duration_max, units::parse_duration_ns)?;
     let message_bytes = read("size-max", &arguments.size_max, units::parse_size)?;
     let memory_bytes = read("memory-max", &arguments.memory_max, units::parse_size)?;
-    if memory_bytes.is_some_and(|bytes| bytes < RANK_BYTES_MIN) {
-        return Err(Failure::usage(
-            "--memory-max: nothing can run within it",
-            format!("give {RANK_BYTES_MIN} or more"),
-        ));
-    }
     let rate_bytes_per_s = read("rate-max", &arguments.rate_max, units::parse_size)?;
+    for (name, bytes, least) in [
+        ("memory", memory_bytes, RANK_BYTES_MIN),
+        ("rate", rate_bytes_per_s, 1),
+    ] {
+        if bytes.is_some_and(|bytes| bytes < least) {
+            return Err(Failure::usage(
+                format!("--{name}-max: nothing can run within it"),
+                format!("give {least} or more"),
+            ));
+        }
+    }
     let mut limits = ServerLimits::default();
     limits.clients_max = arguments.share.unwrap_or(limits.clients_max);
     limits.queue_clients_max = arguments.queue.unwrap_or(limits.queue_clients_max);

@@ -218,11 +218,13 @@ fn measure_one(shared: &Shared, here: Here, start: &Start) {
             run,
             class: classify(&error, told_to_cancel),
             error: error.to_string(),
+            remedy: error.remedy().map(str::to_owned),
         },
         Err(panic) => RankMessage::Failed {
             run,
             class: FailureClass::Failed,
             error: format!("the measurement {}", Panicked::of(&*panic)),
+            remedy: None,
         },
     };
     let _ = shared.sender().message(&failed);
@@ -240,6 +242,7 @@ fn send_outcome(shared: &Shared, start: &Start, outcome: Outcome) {
             run: start.run,
             class: FailureClass::Failed,
             error: format!("the outcome could not be sent: {error}"),
+            remedy: None,
         });
     }
 }

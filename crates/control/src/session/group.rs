@@ -5,6 +5,7 @@ use super::Timing;
 use super::meeting::{Brought, Complete, Meeting};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use wirespeed::MeasureError;
 use wirespeed_schema::case::Role;
 use wirespeed_schema::message::{CancelCause, FailureClass, OutcomeReport, RankMessage};
 use wirespeed_schema::outcome::{Interval, Outcome, StopReason};
@@ -50,11 +51,10 @@ pub struct Failure {
 impl Failure {
     /// A failure with the remedy that its class has, if any.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
-        let smaller = "ask for smaller messages, fewer of them at once, fewer ranks, or less load";
         Failure {
             class,
             message: message.into(),
-            remedy: (class == FailureClass::Memory).then(|| smaller.to_owned()),
+            remedy: (class == FailureClass::Memory).then(|| MeasureError::ASK_FOR_LESS.to_owned()),
         }
     }
 
@@ -201,9 +201,16 @@ impl GroupMachine {
             RankMessage::Interval { run, interval } if run == self.run => {
                 self.actions.push(Action::Interval { rank, interval });
             }
-            RankMessage::Failed { run, class, error } if run == self.run => {
+            RankMessage::Failed {
+                run,
+                class,
+                error,
+                remedy,
+            } if run == self.run => {
                 let error = super::clean(&error);
-                let failure = Failure::new(class, format!("rank {rank}: {error}"));
+                let known = Failure::new(class, format!("rank {rank}: {error}"));
+                let remedy = remedy.map(|remedy| super::clean(&remedy)).or(known.remedy);
+                let failure = Failure { remedy, ..known };
                 if class == FailureClass::PeerLost {
                     self.consequences.push(failure);
                 } else {

@@ -98,26 +98,34 @@ fn flatten(prefix: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
 /// Facts of two matched cases that differ in any rank of any run: CPUs, how ranks waited, facts of the transport.
 pub(super) fn circumstances(a: &CaseResult, b: &CaseResult) -> Vec<Difference> {
     let facts = |case: &CaseResult| {
-        let mut facts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        let mut note = |name: String, value: String| {
-            facts.entry(name).or_default().insert(value);
+        // By rank, and of each rank all that its runs say.
+        let mut facts: BTreeMap<String, BTreeMap<u32, BTreeSet<String>>> = BTreeMap::new();
+        let mut note = |name: String, rank: u32, value: String| {
+            facts
+                .entry(name)
+                .or_default()
+                .entry(rank)
+                .or_default()
+                .insert(value);
         };
-        let cpus: Vec<String> = case
-            .case
-            .ranks
-            .iter()
-            .map(|r| r.cpu.map_or(NO_CPU.to_owned(), |cpu| cpu.to_string()))
-            .collect();
-        note("cpus".to_owned(), cpus.join(","));
+        let cpu = |cpu: Option<u32>| cpu.map_or(NO_CPU.to_owned(), |cpu| cpu.to_string());
+        let cpus: Vec<String> = case.case.ranks.iter().map(|rank| cpu(rank.cpu)).collect();
+        note("cpus".to_owned(), 0, cpus.join(","));
         for outcome in case.repetitions.iter().flat_map(|run| &run.outcomes) {
-            note("clock".to_owned(), outcome.clock.source.clone());
-            note("idle".to_owned(), outcome.idle.name().to_owned());
+            note("clock".to_owned(), outcome.rank, outcome.clock.source.clone());
+            note("idle".to_owned(), outcome.rank, outcome.idle.name().to_owned());
             let told = outcome.transport_facts.iter();
             for (name, value) in told.filter(|(name, _)| !is_measured(name)) {
-                note(format!("transport.{name}"), value.clone());
+                note(format!("transport.{name}"), outcome.rank, value.clone());
             }
         }
-        let joined = |values: BTreeSet<String>| Vec::from_iter(values).join(", ");
+        let joined = |ranks: BTreeMap<u32, BTreeSet<String>>| {
+            let ranks = ranks.into_values().map(|values| Vec::from_iter(values).join("/"));
+            let mut ranks: Vec<String> = ranks.collect();
+            let are_alike = ranks.windows(2).all(|two| two[0] == two[1]);
+            ranks.truncate(if are_alike { 1 } else { ranks.len() });
+            ranks.join(", ")
+        };
         facts
             .into_iter()
             .map(|(name, values)| (name, joined(values)))

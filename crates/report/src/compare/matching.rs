@@ -79,7 +79,7 @@ pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, Compare
     if matched.sides.is_empty() {
         return Err(none.unwrap_or_else(|| nothing_in_common(&of_a, &of_b)));
     }
-    matched.differences.dedup();
+    matched.differences = each_once(matched.differences);
     matched.nowhere = nowhere(&matched.sides, question);
     tell_apart(&mut matched.sides);
     // What its machine did besides is said of a run as a whole.
@@ -128,6 +128,17 @@ fn partners<'a>(
         }
     }
     (pairs, rest.into_iter().flatten().collect())
+}
+
+/// Without those that another case has told.
+pub(super) fn each_once(all: Vec<Difference>) -> Vec<Difference> {
+    let mut once: Vec<Difference> = Vec::new();
+    for one in all {
+        if !once.contains(&one) {
+            once.push(one);
+        }
+    }
+    once
 }
 
 /// Figures by name of which `sides` have none.

@@ -53,7 +53,9 @@ fn of_meshes(sides: (Side, Side), whole: Matched, meshes: Meshes, within_ratio: 
     let [figures, links] = judge_families(families, Method::Unpaired, within_ratio);
     let (only_a, only_b) = (meshes.only_a.clone(), meshes.only_b.clone());
     let noughts = verdict::noughts(&whole.sides);
-    let mut unjudged = verdict::without_row(&whole.sides, &figures, Method::Unpaired);
+    let families = if links.is_empty() { 1 } else { 2 };
+    let least = verdict::least_runs(Method::Unpaired, families * figures.len());
+    let mut unjudged = verdict::without_row(&whole.sides, &figures, least);
     unjudged.extend(whole.nowhere.iter().cloned());
     let (rows, change) = meshes.shown(figures, links);
     let mut comparison = Comparison {
@@ -99,7 +101,7 @@ pub fn compare_arms(
         return Err(none.unwrap_or(CompareError::Empty { side: "each arm" }));
     }
     all.nowhere = matching::nowhere(&all.sides, question);
-    all.differences.dedup();
+    all.differences = matching::each_once(all.differences);
     matching::tell_apart(&mut all.sides);
     let sides = (side((names.0, run)), side((names.1, run)));
     let environment = all.differences.clone();

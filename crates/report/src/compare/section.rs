@@ -127,6 +127,9 @@ pub struct Unjudged {
     pub why: String,
     /// What B is: more than chance where every run of one side has some and none of the other has.
     pub verdict: Verdict,
+    /// Runs a side that would tell, where it is for want of runs alone that nothing is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs_min: Option<u64>,
 }
 
 /// What changed between two meshes beside the figures of [`Comparison::rows`].

@@ -51,16 +51,16 @@ pub fn more_is_better(tag: &str) -> bool {
 /// apart.
 pub fn judge(sides: &[Sides], method: Method, within_ratio: f64) -> (Vec<Row>, Vec<Unjudged>) {
     let rows = judge_each(sides, method, within_ratio);
-    let unjudged = without_row(sides, &rows, method);
+    let unjudged = without_row(sides, &rows, least_runs(method, rows.len()));
     (rows.into_iter().flatten().collect(), unjudged)
 }
 
 /// Those of `sides` that have none of the first of `rows`, unless both sides agree that there is nothing.
-pub(super) fn without_row(sides: &[Sides], rows: &[Option<Row>], method: Method) -> Vec<Unjudged> {
+/// `least` runs a side are needed for a verdict.
+pub(super) fn without_row(sides: &[Sides], rows: &[Option<Row>], least: usize) -> Vec<Unjudged> {
     let lacking = sides.iter().zip(rows).filter(|(_, row)| row.is_none());
     let told = lacking.filter(|(sides, _)| !is_nought(sides));
-    told.map(|(sides, _)| why_not(sides, least_runs(method, rows.len())))
-        .collect()
+    told.map(|(sides, _)| why_not(sides, least)).collect()
 }
 
 /// Runs with a figure that is not above 0, of those that have it.
@@ -85,6 +85,7 @@ pub(super) fn noughts(sides: &[Sides]) -> Vec<Unjudged> {
         tag: sides.tag.clone(),
         why: "0 in every run of both".to_owned(),
         verdict: Verdict::Same,
+        runs_min: None,
     });
     told.collect()
 }
@@ -98,7 +99,7 @@ fn of_one_side(sides: &Sides, least: usize) -> Verdict {
         (false, true) if a.0 == 0 => false,
         _ => return Verdict::Inconclusive,
     };
-    match sides.tag.ends_with("_ns") || a.1.min(b.1) < least {
+    match sides.tag.contains("_ns") || a.1.min(b.1) < least {
         true => Verdict::Inconclusive,
         false if is_b_more == more_is_better(&sides.tag) => Verdict::Faster,
         false => Verdict::Slower,
@@ -115,7 +116,11 @@ fn why_not(sides: &Sides, least: usize) -> Unjudged {
             counted(all as u64, "run")
         )),
     };
-    let said: Vec<String> = [(a, "A"), (b, "B")].into_iter().filter_map(said).collect();
+    let mut said: Vec<String> = [(a, "A"), (b, "B")].into_iter().filter_map(said).collect();
+    let verdict = of_one_side(sides, least);
+    // More of the same would tell.
+    let runs_min = (of_one_side(sides, 0) != verdict).then_some(least as u64);
+    said.extend(runs_min.map(|least| format!("at least {} a side would tell", counted(least, "run"))));
     Unjudged {
         label: sides.label.clone(),
         tag: sides.tag.clone(),
@@ -123,7 +128,8 @@ fn why_not(sides: &Sides, least: usize) -> Unjudged {
             true => "no run of one is beside one of the other".to_owned(),
             false => said.join(", "),
         },
-        verdict: of_one_side(sides, least),
+        verdict,
+        runs_min,
     }
 }
 
@@ -341,7 +347,7 @@ fn errors_within(normal: &Normal, effect: f64, margin: f64) -> f64 {
 }
 
 /// The fewest runs a side with which the smallest possible p-value passes Holm's first step.
-fn least_runs(method: Method, rows: usize) -> usize {
+pub(super) fn least_runs(method: Method, rows: usize) -> usize {
     let level = (1.0 - LEVEL) / rows.max(1) as f64;
     let smallest_p = |n: i32| match method {
         Method::Paired => 2.0 / 2f64.powi(n),

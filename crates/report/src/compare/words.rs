@@ -301,7 +301,12 @@ fn how(comparison: &Comparison, runs: u64) -> String {
 impl Comparison {
     /// What helps where figures have no verdict.
     pub fn remedy(&self) -> &'static str {
-        let (mut most, mut withheld) = (None, false);
+        let open = || {
+            self.unjudged
+                .iter()
+                .filter(|one| one.verdict == Verdict::Inconclusive)
+        };
+        let (mut most, mut withheld) = (open().filter_map(|one| one.runs_min).max(), false);
         for row in &self.rows {
             if row.verdict == Verdict::Inconclusive {
                 most = most.max(needed(row));
@@ -309,7 +314,7 @@ impl Comparison {
             }
         }
         match withheld {
-            false if most.is_none() && !self.unjudged.is_empty() => {
+            false if most.is_none() && open().next().is_some() => {
                 "look at the runs without that figure, or pass --allow-inconclusive"
             }
             true => "do what the answer says about the disturbance, or pass --allow-inconclusive",

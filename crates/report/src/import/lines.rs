@@ -119,11 +119,11 @@ const RANKS_MAX: f64 = 1e6;
 /// The words of ours behind rates of runs that were not finished, or beside which others are missing.
 const UNFINISHED: [&str; 2] = ["interrupted", "partial"];
 
-/// What stands before such a word, and whether there is one.
+/// What stands before such a word, and whether its rates are of a run that was cut short.
 fn without_word(text: &str) -> (&str, bool) {
     let text = text.trim();
     let before = UNFINISHED.iter().find_map(|word| text.strip_suffix(word));
-    (before.unwrap_or(text).trim_end(), before.is_some())
+    (before.unwrap_or(text).trim_end(), text.ends_with(UNFINISHED[0]))
 }
 
 /// Whether it is a line of `-o`.
@@ -328,7 +328,7 @@ mod tests {
         let is_unfinished = |text: &str| Vec::from_iter(smb(text).unwrap().iter().map(|row| row.unfinished));
         assert_eq!(
             is_unfinished("8 6 4 128 8 1 1 1.00 2.0 0.00 0.00 partial\n"),
-            [true; 2]
+            [false; 2]
         );
         let cut = text.replace("2000000.00", "2000000.00 interrupted");
         assert_eq!(is_unfinished(&cut), [false, true, false, false]);

@@ -413,7 +413,7 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
         several => format!(" of {several} connections together"),
     };
     let early = match runs.iter().any(|run| run.unfinished) {
-        true => " of a run that was not finished",
+        true => " of a run of which a part was cut short",
         false => "",
     };
     let message = format!(

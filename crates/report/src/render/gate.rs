@@ -15,12 +15,13 @@ pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
     };
     let skipped = |verdict: Verdict| verdict == Verdict::Inconclusive && allow_inconclusive;
     let count = |which: &dyn Fn(Verdict) -> bool| comparison.verdicts().filter(|one| which(*one)).count();
+    let missing: Vec<(&str, &str)> = missing(comparison).collect();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     text.push_str(&format!(
         "<testsuites><testsuite name=\"wirespeed\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
-        comparison.rows.len() + comparison.unjudged.len() + comparison.noughts.len(),
+        comparison.rows.len() + comparison.unjudged.len() + comparison.noughts.len() + missing.len(),
         count(&failed),
-        count(&skipped)
+        count(&skipped) + missing.len()
     ));
     let rows = comparison.rows.iter();
     let rows = rows.map(|row| (&row.label, &row.tag, row.verdict, said(row)));
@@ -39,8 +40,25 @@ pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
             xml(tag)
         ));
     }
+    for (label, why) in missing {
+        text.push_str(&format!(
+            "  <testcase classname=\"{}\" name=\"compared\"><skipped message=\"{why}\"/></testcase>\n",
+            xml(label)
+        ));
+    }
     text.push_str("</testsuite></testsuites>\n");
     text
+}
+
+/// The cases that are not compared, and why.
+fn missing(comparison: &Comparison) -> impl Iterator<Item = (&str, &str)> {
+    let all = [
+        (&comparison.only_a, "only in A, not compared"),
+        (&comparison.only_b, "only in B, not compared"),
+        (&comparison.lacking, "without the figure, not compared"),
+    ];
+    all.into_iter()
+        .flat_map(|(labels, why)| labels.iter().map(move |label| (label.as_str(), why)))
 }
 
 /// JUnit of a run that has no verdicts: one error.
@@ -53,7 +71,8 @@ pub fn junit_error(why: &str) -> String {
     )
 }
 
-/// One annotation a figure that is not the same: errors for slower, warnings for inconclusive, notices for faster.
+/// One annotation a figure that is not the same: errors for slower, warnings for inconclusive and for cases that are not compared,
+/// notices for faster.
 pub fn github(comparison: &Comparison) -> String {
     let rows = comparison
         .rows
@@ -75,6 +94,9 @@ pub fn github(comparison: &Comparison) -> String {
             property(title.trim()),
             message(&said)
         ));
+    }
+    for (label, why) in missing(comparison) {
+        text.push_str(&format!("::warning title={}::{why}\n", property(label)));
     }
     text
 }
@@ -169,6 +191,27 @@ mod tests {
             "{lines}"
         );
         assert_eq!(lines.lines().count(), 2);
+    }
+
+    #[test]
+    fn a_case_that_is_not_compared_is_no_pass() {
+        let mut one_sided = comparison("shm am_lat");
+        one_sided.only_a = vec!["shm <am_bw>".to_owned()];
+        one_sided.lacking = vec!["tcp am_lat".to_owned()];
+        let text = junit(&one_sided, true);
+        assert!(
+            text.contains("tests=\"5\" failures=\"1\" skipped=\"3\""),
+            "{text}"
+        );
+        assert!(
+            text.contains("\"shm &lt;am_bw&gt;\" name=\"compared\"><skipped"),
+            "{text}"
+        );
+        let lines = github(&one_sided);
+        assert!(
+            lines.contains("::warning title=tcp am_lat::without the figure"),
+            "{lines}"
+        );
     }
 
     #[test]

@@ -105,8 +105,9 @@ fn check_files(arguments: &SessionArgs, request: &Request) -> Result<(), Failure
     if let Some(path) = &arguments.chart {
         crate::file::check(path)?;
     }
-    match (&request.ask.work.log.to, &request.engine, &request.coordinator) {
-        (LogTo::File(path), None, None) => crate::file::check(path),
+    let log = &request.ask.work.log;
+    match (&log.to, &request.engine, &request.coordinator) {
+        (LogTo::File(path), None, None) if log.lines > 0 => crate::file::check(path),
         _ => Ok(()),
     }
 }

@@ -25,6 +25,7 @@ fn failed(class: FailureClass) -> RankMessage {
         run: RUN,
         class,
         error: "broken".into(),
+        remedy: None,
     }
 }
 
@@ -190,7 +191,13 @@ fn messages_of_another_run_change_nothing() {
     group.message(at(0), 0, exchange);
     let (run, error) = (RUN - 1, "broken".to_owned());
     let class = FailureClass::Failed;
-    group.message(at(0), 0, RankMessage::Failed { run, class, error });
+    let failed = RankMessage::Failed {
+        run,
+        class,
+        error,
+        remedy: None,
+    };
+    group.message(at(0), 0, failed);
     let interval = interval();
     group.message(at(0), 0, RankMessage::Interval { run, interval });
     let mut stale = ended_well(0, Role::Source);
@@ -201,6 +208,30 @@ fn messages_of_another_run_change_nothing() {
     group.message(at(0), 0, RankMessage::Barrier { run: RUN, round: 0 });
     assert_eq!(group.take_actions().last(), Some(&Action::FirstBarrier));
     assert_eq!(group.finish(), (vec![None], None));
+}
+
+#[test]
+fn what_a_rank_advises_is_told_in_one_line() {
+    let RankMessage::Failed {
+        run, class, error, ..
+    } = failed(FailureClass::Failed)
+    else {
+        unreachable!();
+    };
+    let remedy = Some("give another\u{1b}[2J".to_owned());
+    let mut group = machine(1);
+    let advised = RankMessage::Failed {
+        run,
+        class,
+        error,
+        remedy,
+    };
+    group.message(at(0), 0, advised);
+    let told = group.finish().1.unwrap().remedy.unwrap();
+    assert!(
+        told.starts_with("give another") && !told.contains('\u{1b}'),
+        "{told}"
+    );
 }
 
 #[test]

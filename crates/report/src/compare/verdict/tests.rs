@@ -354,6 +354,7 @@ fn what_one_side_alone_has_is_judged() {
         ("rate_msg_per_s", some, none, 9, Verdict::Slower),
         ("rate_msg_per_s", none, some, 9, Verdict::Faster),
         ("rtt_p50_ns", some, none, 9, Verdict::Inconclusive),
+        ("cpu_ns_per_message", none, some, 9, Verdict::Inconclusive),
     ] {
         assert_eq!(of(tag, a, b, runs), expected, "{tag} {a:?} {b:?} {runs}");
     }

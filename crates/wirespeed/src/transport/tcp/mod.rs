@@ -117,9 +117,10 @@ impl Family for Internet<'_> {
         let socket = self.socket(address)?;
         if let Some(source) = self.options.source {
             let source = SocketAddr::new(source, 0);
-            socket
-                .bind(&source.into())
-                .map_err(|e| ConnectError::os(format!("sending from {}", source.ip()), e))?;
+            socket.bind(&source.into()).map_err(|e| ConnectError::Unfit {
+                cause: format!("sending from {}: {e}", source.ip()),
+                remedy: "give source an address of this machine, or none".to_owned(),
+            })?;
         }
         Ok(Some((socket, address.into())))
     }
