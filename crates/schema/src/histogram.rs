@@ -292,14 +292,29 @@ mod tests {
         samples.resize(80, 110.0);
         samples.resize(100, 120.0);
         let data = HistogramData::from_samples_ns(&samples).with_step_ns(10.0);
+        let tenths: Vec<f64> = samples.iter().map(|ns| ns / 100.0).collect();
+        let small = HistogramData::from_samples_ns(&tenths).with_step_ns(0.1);
         for (q, expected) in [(0.5, 109.0), (0.6, 111.0), (0.75, 114.0), (0.9, 120.0)] {
-            let found = data.quantile_ns(q).unwrap();
-            assert!((found - expected).abs() < 0.3, "{q}: {found}");
+            for found in [
+                data.quantile_ns(q).unwrap(),
+                100.0 * small.quantile_ns(q).unwrap(),
+            ] {
+                assert!((found - expected).abs() < 0.3, "{q}: {found}");
+            }
         }
         assert_eq!(data.quantile_ns(1.0), Some(120.0), "an extreme is what it is");
         // A step that the buckets resolve, and values farther apart than a step, are left as they are.
         let fine = HistogramData::from_samples_ns(&samples).with_step_ns(0.1);
         assert!((fine.quantile_ns(0.5).unwrap() - 110.0).abs() < 0.3);
+        let mut large = vec![50_000.0; 2];
+        large.resize(9, 100_000.0);
+        let large = HistogramData::from_samples_ns(&[&large[..], &[200_000.0]].concat());
+        let stepped = large.clone().with_step_ns(100.0);
+        assert_eq!(
+            stepped.quantile_ns(0.3),
+            large.quantile_ns(0.3),
+            "a bucket is wider"
+        );
         let apart = HistogramData::from_samples_ns(&[100.0, 100.0, 200.0, 200.0]).with_step_ns(10.0);
         assert!((apart.quantile_ns(0.5).unwrap() - 150.0).abs() < 0.5);
         assert_eq!(data.clone().with_step_ns(-1.0).step_ns.get(), 0.0);

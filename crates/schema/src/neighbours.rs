@@ -211,6 +211,7 @@ mod tests {
         let single = test(Pattern::Single, Grid::Ring, 1, 1);
         assert_eq!(neighbours(&single, 5, 1).to_ranks, [3]);
         assert_eq!(neighbours(&single, 5, 3).from_ranks, [1]);
+        assert_eq!(neighbours(&single, 8, 6).from_ranks, [2]);
         assert_eq!(neighbours(&single, 5, 4), Neighbours::default());
     }
 

@@ -40,7 +40,20 @@ pub fn without_numbers(mut text: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_obeyed, quoted};
+    use super::{is_obeyed, quoted, without_numbers};
+
+    #[test]
+    fn only_whole_numbers_of_errors_are_left_out() {
+        for (text, left) in [
+            ("refused (os error 111)", "refused"),
+            ("a (os error 2) of b (os error 13): c", "a of b: c"),
+            ("a (os error x)", "a (os error x)"),
+            ("a (os error 5", "a (os error 5"),
+            ("a (5)", "a (5)"),
+        ] {
+            assert_eq!(without_numbers(text.to_owned()), left);
+        }
+    }
 
     #[test]
     fn what_moves_the_cursor_or_turns_text_is_obeyed() {

@@ -505,9 +505,9 @@ mod tests {
     fn numbers_for_people() {
         assert_eq!(format_ns(1873.2), "1.873 µs");
         assert_eq!(format_size(1536), "1.5 KiB");
-        let asked = [8, 1500, 1536, 4000, 65_507, 65_536, 1_500_000, 10_000_000].map(format_asked_size);
+        let asked = [8, 1000, 1500, 1536, 4000, 65_507, 65_536, 1_500_000, 10_000_000].map(format_asked_size);
         let said = [
-            "8 B", "1500 B", "1.5 KiB", "4 kB", "65507 B", "64 KiB", "1500 kB", "10 MB",
+            "8 B", "1000 B", "1500 B", "1.5 KiB", "4 kB", "65507 B", "64 KiB", "1500 kB", "10 MB",
         ];
         assert_eq!(asked, said);
         assert_eq!(format_rate(126e6, "msg/s"), "126 Mmsg/s");

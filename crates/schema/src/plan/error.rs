@@ -89,6 +89,27 @@ mod tests {
         assert_eq!(nearest("4d", &["2d", "3d"]), None);
         assert_eq!(nearest("smh", &["shm", "unix"]), Some("shm"));
         assert_eq!(nearest(&"x".repeat(100_000), &known), None);
+        let (longest, longer) = ("x".repeat(64), "x".repeat(65));
+        assert_eq!(nearest(&longest, &[&longest]), Some(&longest[..]));
+        for (given, known) in [(&longer, &longer), (&longest, &longer), (&longer, &longest)] {
+            assert_eq!(nearest(given, &[known]), None);
+        }
+    }
+
+    #[test]
+    fn every_slip_counts_once_wherever_it_is() {
+        for (a, b, slips) in [
+            ("hsm", "shm", 1),
+            ("shm", "smh", 1),
+            ("am_lta", "am_lat", 1),
+            ("putbw", "put_bw", 1),
+            ("xput_bw", "put_bw", 1),
+            ("kitten", "sitting", 3),
+            ("", "ab", 2),
+            ("ab", "", 2),
+        ] {
+            assert_eq!(edit_distance(a, b), slips, "{a} {b}");
+        }
     }
 
     #[test]

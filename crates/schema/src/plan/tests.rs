@@ -682,3 +682,50 @@ fn a_rate_is_offered_where_one_is_given() {
         assert_eq!(offered(test, &[]), None, "{test}");
     }
 }
+
+#[test]
+fn roles_of_pairs_are_as_many_sources_as_sinks() {
+    for roles in [
+        "idle,idle",
+        "source,source,sink",
+        "source,sink,sink",
+        "source,sink,hub",
+        "source,sink,worker",
+        "source,sink,neighbour",
+    ] {
+        let error = cases(&[("test", "am_bw"), ("via", "shm"), ("roles", roles)]).unwrap_err();
+        assert!(
+            error.cause.contains("as many sinks as sources"),
+            "{roles}: {error}"
+        );
+    }
+}
+
+#[test]
+fn transports_of_messages_are_offered_for_messages() {
+    let remedy = |words: &[(&str, &str)]| cases(words).unwrap_err().remedy;
+    let offered = "add --via TRANSPORT: null, shm, small, tagged";
+    assert_eq!(remedy(&[("test", "am_lat")]), offered);
+    let service = [("test", "bulk_get"), ("to", "http://far:1/file"), ("total", "1M")];
+    assert!(!remedy(&service).contains("shm"), "shm reaches no service");
+}
+
+#[test]
+fn tests_say_what_a_sample_is_and_who_sends() {
+    for (name, round_trip, posted, both_ways) in [
+        ("am_lat", true, false, false),
+        ("add_lat", true, false, false),
+        ("am_bw", false, false, false),
+        ("get", false, false, false),
+        ("am_bibw", false, false, true),
+        ("msgrate", false, true, false),
+        ("osu_latency", true, true, false),
+        ("osu_bibw", false, true, true),
+        ("imb_uniband", false, true, false),
+    ] {
+        let test = one(&[("test", name), ("via", "shm"), ("procs", "2"), ("size", "8")]).test;
+        let found = (test.is_round_trip(), test.is_posted(), test.is_both_ways());
+        assert_eq!(found, (round_trip, posted, both_ways), "{name}");
+        assert_eq!(test.largest_message_bytes(), 8, "{name}");
+    }
+}

@@ -348,3 +348,34 @@ impl Parameters for MsgRate {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two neighbours and four messages of 8 B, there and back: 128 B.
+    #[test]
+    fn memory_is_as_large_as_the_state_of_the_cache_asks() {
+        for (cache_state, cache_bytes, rotations, buffer_bytes) in [
+            (CacheState::Hot, 0, 1, 16),
+            (CacheState::Touched, 0, 1, 128),
+            (CacheState::Flushed, 4096, 1, 128),
+            (CacheState::Rotating, 1, 1, 128),
+            (CacheState::Rotating, 4096, 32, 4096),
+            (CacheState::Rotating, 4097, 33, 33 * 128),
+        ] {
+            let test = MsgRate {
+                size_bytes: 8,
+                pattern: Pattern::PrePost,
+                window_msgs: 4,
+                grid: Grid::Ring,
+                peers: 2,
+                stride_ranks: 1,
+                cache_state,
+                cache_bytes,
+            };
+            let found = (test.rotations(2), test.buffer_bytes(2));
+            assert_eq!(found, (rotations, buffer_bytes), "{cache_state:?} {cache_bytes}");
+        }
+    }
+}
