@@ -308,6 +308,33 @@ mod tests {
     }
 
     #[test]
+    fn points_without_a_rate_or_a_time_are_no_part_of_the_fit() {
+        let points = m_d_1(0.01, 3);
+        let found = knee(&points).unwrap();
+        for (offered_per_s, response_ns) in [(0.0, 1000.0), (1e5, 0.0), (1e5, -1.0)] {
+            let bad = LoadPoint {
+                offered_per_s,
+                response_ns,
+                ..points[0]
+            };
+            assert_eq!(knee(&[&[bad][..], &points].concat()), Ok(found));
+        }
+    }
+
+    /// One response that is too long pulls the limit down wherever it is drawn.
+    #[test]
+    fn the_limit_is_uncertain_on_the_side_of_the_residual() {
+        for (times, is_below) in [(1.1, true), (0.9, false)] {
+            let mut points = m_d_1(0.0, 1);
+            points[4].response_ns *= times;
+            let found = knee(&points).unwrap();
+            let (lower, upper) = found.limit_interval.unwrap();
+            let (below, above) = (found.limit_per_s - lower, upper - found.limit_per_s);
+            assert_eq!(below > above, is_below, "{below} {above}");
+        }
+    }
+
+    #[test]
     fn responses_that_do_not_rise_have_no_limit() {
         let at = |offered_per_s, response_ns| LoadPoint {
             offered_per_s,
@@ -341,6 +368,13 @@ mod tests {
             response_p99_ns: None,
         };
         assert_eq!(few.is_carried(), None, "2.5 % less than what was offered");
+        for achieved_per_s in [19.9, 20.0] {
+            let enough = LoadPoint {
+                achieved_per_s,
+                ..few
+            };
+            assert_eq!(enough.is_carried(), Some(true));
+        }
         assert_eq!(LoadPoint { messages: 20, ..few }.is_carried(), Some(true));
         assert!(LoadPoint { messages: 80, ..few }.is_saturated());
         let nothing = LoadPoint {

@@ -231,6 +231,35 @@ mod tests {
         );
     }
 
+    /// Of M/D/1 with a service time of 1 µs.
+    #[test]
+    fn a_knee_or_its_lack_is_told_with_the_reason() {
+        let row = |tenth: usize, times: f64| LoadPoint {
+            offered_per_s: tenth as f64 * 1e5,
+            achieved_per_s: tenth as f64 * 1e5,
+            achieved_upper_per_s: None,
+            messages: 10_000,
+            response_ns: 1000.0 * times,
+            response_p99_ns: None,
+        };
+        let queue = |tenth: usize| 1.0 + tenth as f64 / (20.0 - 2.0 * tenth as f64);
+        let rows =
+            |last, law: &dyn Fn(usize) -> f64| (1..=last).map(|at| row(at, law(at))).collect::<Vec<_>>();
+        for (rows, said) in [
+            (rows(9, &queue), "Knee at 0.6 M: beyond"),
+            (rows(4, &queue), "needs 5 rates that are carried, and has 4."),
+            (rows(9, &|_| 1.0), "No knee: response time does not rise"),
+            (
+                rows(9, &|at| queue(at) * [1.0, 3.0][at % 2]),
+                "off the curve of a queue by",
+            ),
+            (rows(5, &queue), "No knee among the rates"),
+        ] {
+            let words = knee_words(&rows, &|rate| format!("{:.1} M", rate / 1e6));
+            assert!(words.contains(said), "{words}");
+        }
+    }
+
     #[test]
     fn what_has_no_result_is_said_and_no_rate_of_nothing() {
         let row = |offered_per_s: f64| LoadPoint {

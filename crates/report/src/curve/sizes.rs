@@ -457,9 +457,9 @@ mod tests {
     #[test]
     fn a_step_below_a_tenth_between_flat_pieces_is_none() {
         // One slope in 40 is told from none by chance, and there are two.
-        for (step, least, most) in [(1.06, 0, 4), (1.2, 40, 40)] {
+        for (noise, step, least, most) in [(0.004, 1.06, 0, 4), (0.004, 1.2, 40, 40), (0.05, 1.4, 36, 40)] {
             let law = |s: f64| 1000.0 * if s <= 8192.0 { 1.0 } else { step };
-            let has_change = |seed: &u64| !segments(&curve(0.004, *seed, law)).unwrap().changes.is_empty();
+            let has_change = |seed: &u64| !segments(&curve(noise, *seed, law)).unwrap().changes.is_empty();
             let found = (0..40).filter(has_change).count();
             assert!((least..=most).contains(&found), "{step}: {found} of 40");
         }
@@ -575,6 +575,31 @@ mod tests {
             panic!("no slope");
         };
         assert!((698.0..700.0).contains(&latency_ns), "{latency_ns}");
+    }
+
+    #[test]
+    fn few_points_have_no_model() {
+        let mut found = piece(0.0, |s| 1000.0 + s / 2.0);
+        for count in (0..=FIT_POINTS_MIN + 1).rev() {
+            found.points.truncate(count);
+            assert_eq!(found.model().is_some(), count >= FIT_POINTS_MIN, "{count}");
+        }
+    }
+
+    /// Weighted least squares of (1, 1), (2, 2), (3, 4) and (4, 4) by hand, each time known to 5 %.
+    #[test]
+    fn costs_are_the_weighted_squares_of_the_best_line() {
+        let points = [(1, 1.0), (2, 2.0), (3, 4.0), (4, 4.0)].map(|(size_bytes, time_ns)| SizePoint {
+            size_bytes,
+            time_ns,
+            uncertainty_ratio: None,
+        });
+        let costs = Costs::of(&points);
+        for (from, to, expected) in [(0, 2, 12.121_212), (1, 3, 19.047_619), (0, 3, 19.112_628)] {
+            let found = costs.squares[from][to];
+            assert!((found - expected).abs() < 1e-5, "{from} to {to}: {found}");
+        }
+        assert!(costs.squares[0][1].is_infinite() && costs.squares[2][3].is_infinite());
     }
 
     #[test]

@@ -284,6 +284,18 @@ mod tests {
     }
 
     #[test]
+    fn more_than_half_of_the_draws_have_to_give_a_number() {
+        for (bad, expected) in [(0, true), (199, true), (200, false), (400, false)] {
+            let mut drawn = 0;
+            let found = resampled(1.0, HOW, 8, |_| {
+                drawn += 1;
+                if drawn <= bad { f64::NAN } else { 1.0 }
+            });
+            assert_eq!((drawn, found.is_some()), (400, expected), "{bad}");
+        }
+    }
+
+    #[test]
     fn the_nearest_rank_of_few_values() {
         let of = |p| nearest_rank(&mut [5.0, 1.0, 4.0, 2.0, 3.0], p);
         assert_eq!([0.0, 0.2, 0.21, 0.5, 1.0].map(of), [1.0, 1.0, 2.0, 3.0, 5.0]);

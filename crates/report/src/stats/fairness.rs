@@ -199,6 +199,18 @@ mod tests {
         assert_eq!(fairness(&[]), None);
     }
 
+    /// Of many repetitions the interval is that of t, 2.093 errors with 19 degrees of freedom, and little more.
+    #[test]
+    fn intervals_are_as_wide_as_their_errors() {
+        let each = [0.49, 0.51].repeat(10);
+        let (mean, error) = mean_and_error(&each);
+        assert!((mean - 0.5).abs() < 1e-12 && (error - 0.01 / 19f64.sqrt()).abs() < 1e-12);
+        let [lower, upper] = over_rounds(&each).interval.unwrap();
+        for side in [mean - lower, upper - mean] {
+            assert!((2.092..2.6).contains(&(side / error)), "{lower} {upper}");
+        }
+    }
+
     /// Log-normal rates of 8 senders, one at half: the interval holds the mean of all possible repetitions.
     #[test]
     fn intervals_hold_the_truth() {

@@ -317,6 +317,38 @@ mod tests {
         assert!(modes(&HistogramData::default()).is_empty());
     }
 
+    #[test]
+    fn what_has_no_logarithm_or_no_weight_is_left_out() {
+        let good: Vec<(f64, f64)> = vec![(26.0, 90.0), (52.0, 10.0)];
+        let found = modes_of(good.clone(), 100);
+        assert_eq!(found.len(), 2);
+        for bad in [(0.0, 5.0), (-1.0, 5.0), (99.0, 0.0), (99.0, -5.0)] {
+            assert_eq!(modes_of([&good[..], &[bad]].concat(), 100), found, "{bad:?}");
+        }
+    }
+
+    /// Silverman's rule by hand: 0.45 times the smaller of the deviation and the quartiles' distance over 1.34, times 8^-0.2.
+    #[test]
+    fn the_kernel_is_as_wide_as_the_smaller_spread() {
+        let of = |logs: &[(f64, f64)], span| {
+            let weighted: Vec<(f64, f64)> = logs.iter().map(|(log, weight)| (log.exp(), *weight)).collect();
+            bandwidth(&weighted, 8.0, span)
+        };
+        let (tailed, peaked) = (
+            [(-5.0, 1.0), (0.0, 3.0), (1.0, 3.0), (6.0, 1.0)],
+            [(-2.0, 1.0), (0.0, 6.0), (2.0, 1.0)],
+        );
+        let rule = |spread: f64| 0.45 * spread * 8f64.powf(-0.2);
+        for (found, expected) in [
+            (of(&tailed, 11.0), rule(1.0 / 1.34)),
+            (of(&peaked, 4.0), rule(1.0)),
+            (of(&peaked, 1.0), 0.1),
+            (of(&[(1.0, 8.0)], 1.0), 0.01),
+        ] {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+
     proptest! {
         #[test]
         fn shares_add_up_and_modes_rise(values in prop::collection::vec(1e-2..1e9f64, 0..300)) {

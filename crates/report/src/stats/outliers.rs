@@ -69,6 +69,16 @@ mod tests {
         assert_eq!(mark(&[1.0, 1.0, 1.0, 1.0, 0.0], 0.01)[4], Mark::Far);
     }
 
+    #[test]
+    fn a_value_on_a_fence_is_within_it() {
+        let last = |range: f64| {
+            let values = [[1.0; 8].as_slice(), &[8.0]].concat();
+            mark(&values, range.ln())[8]
+        };
+        assert_eq!([1.99, 2.0].map(last), [Mark::Far, Mark::Mild]);
+        assert_eq!([3.99, 4.0].map(last), [Mark::Mild, Mark::Usual]);
+    }
+
     proptest! {
         #[test]
         fn scale_does_not_matter_and_nothing_is_lost(values in prop::collection::vec(1e-3..1e6f64, 0..40), scale in 0.01..100.0f64) {
