@@ -402,3 +402,34 @@ fn text_is_escaped_and_what_xml_cannot_hold_is_a_question_mark() {
         "&lt;a b=&quot;c&quot;&gt;&amp;\n\r\t'?\u{e9}"
     );
 }
+
+#[test]
+fn fields_are_counted_wherever_they_are() {
+    for (begin, end) in [("", ""), ("<p:in>", "</p:in>")] {
+        let body = |fields: usize| {
+            let field = format!("{begin}<p:f>1</p:f>{end}");
+            enveloped(&format!("<p:read>{}</p:read>", field.repeat(fields)))
+        };
+        let each = 1 + usize::from(!begin.is_empty());
+        let found = opened(&body(65 / each)).unwrap();
+        assert_eq!(found.fields.len(), 65 / each * each);
+        let refused = opened(&body(66 / each + 1)).unwrap_err();
+        assert!(matches!(refused, SoapError::Refused(_)), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_plain_response_has_its_content_and_what_it_relates_to() {
+    for (relates_to, header) in [
+        (None, ""),
+        (Some("urn:<1>"), "<wsa:RelatesTo>urn:&lt;1&gt;</wsa:RelatesTo>"),
+    ] {
+        let text = super::write::plain_response("urn:a", "<a xmlns='urn:b'><c>d</c></a>", relates_to);
+        let opening = opened(&text).unwrap();
+        assert_eq!((opening.body, opening.fields.len()), (Name::new("urn:b", "a"), 1));
+        assert!(
+            text.contains(&format!("<wsa:Action>urn:a</wsa:Action>{header}</")),
+            "{text}"
+        );
+    }
+}
