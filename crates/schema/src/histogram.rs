@@ -324,6 +324,7 @@ mod tests {
     fn foreign_data_are_refused_and_never_overflow() {
         let good = HistogramData::from_samples_ns(&[1.0, 2.0, 900.0]);
         assert_eq!(good.check(), Ok(()));
+        assert_eq!(HistogramData::from_samples_ns(&[5.0]).check(), Ok(()));
         assert_eq!(good.clone().with_step_ns(10.0).check(), Ok(()));
         let mut bad = vec![good.clone(); 6];
         bad[0].buckets[0].0 = u32::MAX;

@@ -494,6 +494,11 @@ mod tests {
         assert_eq!(expand_list("1..9:+4").unwrap(), ["1", "5", "9"]);
         assert_eq!(expand_list("64,1K..4K").unwrap(), ["64", "1K", "2K", "4K"]);
         assert_eq!(expand_counts("1k..4k:x2").unwrap(), ["1000", "2000", "4000"]);
+        let most = expand_list("1..9999:+1,7").unwrap();
+        assert_eq!(most.len(), RANGE_VALUES_MAX);
+        for more in ["1..9999:+1,7,8", "1..9999:+1,1..9999:+1"] {
+            assert!(expand_list(more).is_err(), "{more}");
+        }
         for bad in [
             "8..4", "0..8:x2", "8..64:x1", "1..9:+0", "1..x", ",", "1..9:2", "1..1T:+1",
         ] {

@@ -342,6 +342,9 @@ mod tests {
         ] {
             assert_eq!(repeats("imb_uniband", size), Some(expected), "IMB, {size} B");
         }
+        for (size, expected) in [(8192, (10_000, 100)), (8193, (1000, 10))] {
+            assert_eq!(repeats("osu_latency", size), Some(expected), "OSU, {size} B");
+        }
         assert_eq!(repeats("osu_bw", 8192), Some((100, 10)));
         assert_eq!(repeats("osu_bw", 8193), Some((20, 2)));
     }
