@@ -222,7 +222,9 @@ impl SshHosts {
             let words = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
             Some((pid, String::from_utf8_lossy(&words).replace('\0', " ")))
         });
-        described.filter(|(_, words)| !words.contains("sshd")).collect()
+        // One of the daemons that is just ending has no words any more.
+        let is_daemon = |words: &str| words.is_empty() || words.contains("sshd");
+        described.filter(|(_, words)| !is_daemon(words)).collect()
     }
 
     fn namespaces(&self, name: &str) -> PathBuf {

@@ -62,7 +62,7 @@ fn a_web_server_is_sent_a_file_in_one_request_or_not_at_all() {
     let source = folder.path().join("source");
     std::fs::write(&source, data(SIZE)).unwrap();
     let before = (b"what was there".to_vec(), 0);
-    for (way, remedy) in [(Way::Http, "--block-size 250000"), (Way::Bulk, "--mechanism")] {
+    for (way, remedy) in [(Way::Http, "one block of 250000 bytes"), (Way::Bulk, "mechanism")] {
         let (url, kept) = server();
         let options = put(url, way, 100_000, &source);
         let refused = transfer(&options, &StopFlag::new(), &|_| ()).unwrap_err();

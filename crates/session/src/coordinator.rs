@@ -530,7 +530,7 @@ mod tests {
         assert_eq!(place(&asking(&[1.5, 1.0, 0.5]), &nodes).unwrap(), ["a", "b", "a"]);
         let refused = place(&asking(&[4.0, 1.0, 2.0]), &nodes).unwrap_err();
         assert!(
-            refused.message.contains("a has 1 cores") && refused.message.contains("b has 0"),
+            refused.message.contains("a has 1 core ") && refused.message.contains("b has 0"),
             "{refused:?}"
         );
         let mut pinned = asking(&[1.0]);

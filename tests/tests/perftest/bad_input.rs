@@ -350,7 +350,7 @@ fn a_second_client_is_told() {
         .end(PATIENCE)
         .code(5);
     let (cause, _) = second.complaint();
-    assert!(cause.contains("clients"), "{second}");
+    assert!(cause.contains("1 client and"), "{second}");
     first.signal(Signal::INT);
     first.end(SOON).code(130);
     server.end().code(0);

@@ -108,7 +108,7 @@ fn probed(options: &ClientOptions, size_bytes: Option<u64>) -> Result<Found, Bul
         (200, _) => None,
         (206, _) => range.and_then(range::carried).and_then(|(_, total)| total),
         // There is no first byte.
-        (416, _) if size_bytes == Some(0) || range.is_some_and(range::is_of_nothing) => Some(0),
+        (416, _) if size_bytes.map_or(range.is_some_and(range::is_of_nothing), |size| size == 0) => Some(0),
         _ => return Err(refused(&head, NONE)),
     };
     Ok(Found {
@@ -320,7 +320,7 @@ mod tests {
                 &format!("{status} X\r\nLocation: http://other:80/a%20b"),
                 "that address",
             );
-            let expected = format!("HTTP {status}: the resource is at \"http://other:80/a%20b\"");
+            let expected = format!("HTTP {status}: the resource is at http://other:80/a%20b");
             assert!(why.ends_with(&expected), "{why}");
         }
         let long = format!("301 X\r\nLocation: /\u{202e}\u{9b}2Jit's{}", "x".repeat(5000));

@@ -229,9 +229,9 @@ fn circumstances_of_cases_that_meet_are_told() {
     assert_eq!(
         said,
         [
-            r#"clock: Some("tsc") Some("clock_monotonic, tsc")"#,
+            r#"clock: Some("tsc") Some("clock_monotonic/tsc, tsc")"#,
             r#"cpus: Some("0,1") Some("0,none")"#,
-            r#"idle: Some("spin") Some("spin, yield")"#,
+            r#"idle: Some("spin") Some("spin/yield, spin")"#,
             r#"transport.ring: None Some("huge")"#,
         ],
         "and nothing that is measured"

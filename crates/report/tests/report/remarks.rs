@@ -289,7 +289,7 @@ fn samples_of_no_length_are_compared_with_nothing() {
 fn what_is_too_short_is_lengthened_by_what_the_test_takes() {
     let whole = || Bulk::new(65_536, 1 << 20, 4, 2);
     for (test, remedy) in [
-        (Test::AmBw(stream(64, 64)), "run longer, such as --duration 1s"),
+        (Test::AmBw(stream(64, 64)), "run longer: a larger --iters"),
         (Test::BulkGet(whole()), "move more: a larger file"),
         (
             Test::BulkGet(whole().with_pace_interval_ns(1000)),

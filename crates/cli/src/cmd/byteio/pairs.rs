@@ -412,6 +412,7 @@ fn alone(plan: &[Planned], mut found: Vec<Measured>) -> Vec<Measured> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed_schema::Finite;
     use wirespeed_schema::byteio::Transfer;
 
     fn names(text: &str) -> Result<Vec<String>, String> {
@@ -435,6 +436,7 @@ mod tests {
             let mut pair = one.lost("");
             pair.runs = vec![Transfer {
                 elapsed_ns: 1000,
+                bandwidth_bytes_per_s: Finite::from(1000u32),
                 cpu_far_ns: Some(1000),
                 ..Transfer::default()
             }];
