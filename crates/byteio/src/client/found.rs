@@ -21,6 +21,18 @@ pub struct Found {
     pub coding: Option<String>,
 }
 
+impl Found {
+    /// What the headers of an answer tell of a resource of so many bytes.
+    pub(super) fn told(headers: &Headers, size_bytes: Option<u64>) -> Self {
+        Found {
+            size_bytes,
+            tag: tag(headers).map(str::to_owned),
+            coding: coding(headers),
+            ..Found::default()
+        }
+    }
+}
+
 /// Whether an answer is of another version than was found: its blocks fit no others.
 pub(super) fn is_another(found: &Found, headers: &Headers, total_bytes: Option<u64>) -> bool {
     let longer = found
@@ -35,14 +47,14 @@ pub(super) fn is_another(found: &Found, headers: &Headers, total_bytes: Option<u
 }
 
 /// The coding that an answer names.
-pub(super) fn coding(headers: &Headers) -> Option<String> {
+fn coding(headers: &Headers) -> Option<String> {
     let coding = headers.get("content-encoding").map(str::trim);
     let coding = coding.filter(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"));
     coding.map(str::to_owned)
 }
 
 /// What tells versions apart: the tag, or else the date of the last change.
-pub(super) fn tag(headers: &Headers) -> Option<&str> {
+fn tag(headers: &Headers) -> Option<&str> {
     headers.get("etag").or_else(|| headers.get("last-modified"))
 }
 

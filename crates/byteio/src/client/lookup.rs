@@ -56,17 +56,13 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
             return Err(refused(&answer.head, "no such resource"));
         }
         if answer.head.status == 200 && (own || options.way == Way::Http) {
-            let tag = super::found::tag(&answer.head.headers).map(str::to_owned);
             // Some say 0 to HEAD whatever they have.
             let told = size.is_some_and(|size| size > 0) && answer.head.headers.has("accept-ranges", "bytes");
             return match asks && !told {
                 true => probed(options, size),
                 false => Ok(Found {
-                    size_bytes: size,
-                    tag,
                     own,
-                    whole_only: false,
-                    coding: super::found::coding(&answer.head.headers),
+                    ..Found::told(&answer.head.headers, size)
                 }),
             };
         }
@@ -112,11 +108,8 @@ fn probed(options: &ClientOptions, size_bytes: Option<u64>) -> Result<Found, Bul
         _ => return Err(refused(&head, NONE)),
     };
     Ok(Found {
-        size_bytes: told.or(size_bytes),
-        tag: super::found::tag(&head.headers).map(str::to_owned),
-        own: false,
         whole_only: head.status == 200 && told != Some(0),
-        coding: super::found::coding(&head.headers),
+        ..Found::told(&head.headers, told.or(size_bytes))
     })
 }
 

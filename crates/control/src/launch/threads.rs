@@ -186,11 +186,7 @@ fn start_thread(
         let ended = match result {
             Ok(result) => result.map(Box::new).map_err(|error: MeasureError| {
                 let text = said_by((rank, case.ranks.len()), &error);
-                let failure = Failure::new(classify(&error, false), text);
-                Failure {
-                    remedy: error.remedy().map(str::to_owned).or(failure.remedy),
-                    ..failure
-                }
+                Failure::advised(classify(&error, false), text, error.remedy().map(str::to_owned))
             }),
             Err(panic) => {
                 bootstrap.cancel().cancel(CancelReason::PeerLost);

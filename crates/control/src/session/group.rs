@@ -58,6 +58,15 @@ impl Failure {
         }
     }
 
+    /// A failure with what was advised, or else with the remedy that its class has.
+    pub(crate) fn advised(class: FailureClass, message: impl Into<String>, remedy: Option<String>) -> Self {
+        let known = Failure::new(class, message);
+        Failure {
+            remedy: remedy.or(known.remedy),
+            ..known
+        }
+    }
+
     /// A failure that something can be done about.
     pub fn with_remedy(class: FailureClass, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Failure {
@@ -208,9 +217,8 @@ impl GroupMachine {
                 remedy,
             } if run == self.run => {
                 let error = super::clean(&error);
-                let known = Failure::new(class, format!("rank {rank}: {error}"));
-                let remedy = remedy.map(|remedy| super::clean(&remedy)).or(known.remedy);
-                let failure = Failure { remedy, ..known };
+                let remedy = remedy.map(|remedy| super::clean(&remedy));
+                let failure = Failure::advised(class, format!("rank {rank}: {error}"), remedy);
                 if class == FailureClass::PeerLost {
                     self.consequences.push(failure);
                 } else {

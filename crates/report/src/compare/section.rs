@@ -188,6 +188,15 @@ impl Comparison {
         self.verdicts().max()
     }
 
+    /// The cases that are not compared, by the reason.
+    pub(crate) fn missing(&self) -> [(&[String], &'static str); 3] {
+        [
+            (&self.only_a, "only in A, not compared"),
+            (&self.only_b, "only in B, not compared"),
+            (&self.lacking, "without the figure, not compared"),
+        ]
+    }
+
     /// The verdict of every figure.
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict> {
         let unjudged = self.unjudged.iter().map(|one| one.verdict);

@@ -212,7 +212,7 @@ struct Figures {
     samples: u64,
     /// Connections at once.
     streams: u64,
-    /// Whether the run ended early, or others beside it did.
+    /// Whether a part of the run was cut short.
     unfinished: bool,
     /// What the file does not say.
     assumed: Vec<Assumed>,

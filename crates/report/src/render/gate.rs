@@ -50,15 +50,10 @@ pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
     text
 }
 
-/// The cases that are not compared, and why.
+/// The cases that are not compared, each with the reason.
 fn missing(comparison: &Comparison) -> impl Iterator<Item = (&str, &str)> {
-    let all = [
-        (&comparison.only_a, "only in A, not compared"),
-        (&comparison.only_b, "only in B, not compared"),
-        (&comparison.lacking, "without the figure, not compared"),
-    ];
-    all.into_iter()
-        .flat_map(|(labels, why)| labels.iter().map(move |label| (label.as_str(), why)))
+    let all = comparison.missing().into_iter();
+    all.flat_map(|(labels, why)| labels.iter().map(move |label| (label.as_str(), why)))
 }
 
 /// JUnit of a run that has no verdicts: one error.

@@ -163,13 +163,9 @@ fn untold(comparison: &Comparison) -> Option<Line> {
 
 fn lacking(comparison: &Comparison) -> Vec<Line> {
     let mut lines = Vec::new();
-    for (cases, why) in [
-        (&comparison.only_a, "only in A"),
-        (&comparison.only_b, "only in B"),
-        (&comparison.lacking, "without the figure"),
-    ] {
+    for (cases, why) in comparison.missing() {
         if !cases.is_empty() {
-            let text = format!("{why}, not compared: {}", listed(cases, NAMED_MAX));
+            let text = format!("{why}: {}", listed(cases, NAMED_MAX));
             lines.push(Line::toned(Tone::Faint, text));
         }
     }
