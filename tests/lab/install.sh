@@ -11,6 +11,7 @@ wanted=(
   nsenter:util-linux
   setpriv:util-linux
   objdump:binutils
+  xz:xz-utils
   cc:gcc
   c++:g++
   aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu

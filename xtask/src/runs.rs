@@ -1,9 +1,11 @@
 //! Where measured runs are kept: a folder of its own for each. It must never write into a folder that was there.
 
+use crate::command;
 use anyhow::{Context as _, Result};
-use std::fs;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// A folder called `name`, or `name-2` and so on: a second run of a day must not take the first one's away.
 pub fn fresh_folder(runs: &Path, name: &str) -> Result<PathBuf> {
@@ -19,4 +21,19 @@ pub fn fresh_folder(runs: &Path, name: &str) -> Result<PathBuf> {
         Err(ErrorKind::AlreadyExists.into())
     };
     made().with_context(|| format!("cannot make a folder in {}", runs.display()))
+}
+
+/// Write `from`, compressed, to `to`. Raw output repeats itself over more than gzip looks back: xz leaves half as much.
+pub fn pack(from: &Path, to: &Path) -> Result<()> {
+    let file = File::create(to).with_context(|| format!("cannot write {}", to.display()))?;
+    let mut xz = Command::new("xz");
+    xz.args(["-9ec", "--threads=1", "--"])
+        .arg(from)
+        .stdin(Stdio::null());
+    command::run(xz.stdout(file))
+}
+
+/// What `pack` has written, as text; a torn file is an error.
+pub fn unpacked(packed: &Path) -> Result<String> {
+    command::capture(Command::new("xz").arg("-dc").arg("--").arg(packed))
 }

@@ -7,16 +7,16 @@ use super::state;
 use super::state::Store;
 use super::table::{Better, Comparison};
 use super::units::{TOO_FEW, interval, spread_ratio, with_unit};
-use crate::{command, runs};
+use crate::runs;
 use anyhow::{Context as _, Result};
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use wirespeed_report::stats::{LEVEL, summarize};
 use wirespeed_schema::units::significant;
 
 const RUNS: &str = "docs/runs";
+const RAW: &str = "raw.txt.xz";
 
 /// Make the archive's folder if the state has none, and name it there.
 pub fn folder(root: &Path, set: &Set, state: &mut state::State) -> Result<PathBuf> {
@@ -35,11 +35,7 @@ pub fn write(set: &Set, store: &Store, folder: &Path) -> Result<String> {
     let summary = summary(set, &store.state);
     put(&folder.join("README.md"), &summary)?;
     put(&folder.join("pairs.csv"), &pairs(set, &store.state))?;
-    let (raw, packed) = (store.raw(), folder.join("raw.txt.gz"));
-    let file = File::create(&packed).with_context(|| format!("cannot write {}", packed.display()))?;
-    let mut gzip = Command::new("gzip");
-    gzip.arg("-9nc").arg(raw).stdin(Stdio::null());
-    command::run(gzip.stdout(file))?;
+    runs::pack(&store.raw(), &folder.join(RAW))?;
     Ok(summary)
 }
 
@@ -82,7 +78,7 @@ fn summary(set: &Set, state: &state::State) -> String {
         let _ = writeln!(text, "- {name}: {value}");
     }
     text.push_str(
-        "\nMade by `cargo xtask peers`; every command and output is in raw.txt.gz, every pair in pairs.csv.\n",
+        "\nMade by `cargo xtask peers`; every command and output is in raw.txt.xz, every pair in pairs.csv.\n",
     );
     for group in measured(set, state) {
         let _ = write!(

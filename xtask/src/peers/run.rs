@@ -361,7 +361,7 @@ mod tests {
         let pairs = read("pairs.csv");
         assert_eq!(pairs.lines().count(), 1 + 5 + 5);
         assert!(pairs.contains("\n5,\"second\",ns,3,4,0.75"), "{pairs}");
-        assert!(archive.join("raw.txt.gz").is_file());
+        assert!(archive.join("raw.txt.xz").is_file());
         // One archive of both commands, and none beside it.
         assert_eq!(std::fs::read_dir(root.join("docs/runs")).unwrap().count(), 1);
     }

@@ -63,9 +63,9 @@ pub fn check_archives(root: &Path, files: &[String]) -> Vec<Finding> {
     let archived = || files.iter().filter(|path| path.starts_with(FOLDER));
     let size = |path: &String| std::fs::metadata(root.join(path)).map_or(0, |data| data.len());
     let total: u64 = archived().map(size).sum();
-    let plain = archived().filter(|path| path.ends_with("/raw.txt"));
+    let plain = archived().filter(|path| path.ends_with("/raw.txt") || path.ends_with(".gz"));
     let mut findings: Vec<_> = plain
-        .map(|path| Finding::at(path, 0, "compress it: gzip -9n"))
+        .map(|path| Finding::at(path, 0, "compress it: xz -9e"))
         .collect();
     if total > ARCHIVES_BYTES_MAX {
         let what = format!("{} KiB; at most 3 MiB: take older archives away", total >> 10);

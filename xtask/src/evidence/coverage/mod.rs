@@ -10,7 +10,7 @@ mod tally;
 
 use super::Context;
 use super::archive::Archive;
-use crate::command;
+use crate::runs;
 use anyhow::{Context as _, Result, bail};
 pub use judge::BLOCKS_MIN;
 use judge::{BLOCK, Judged, judge};
@@ -18,7 +18,6 @@ use launch::{HEAD, Launch, SUBJECTS};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
 /// Blocks that are measured where nobody says how many; fewer say too little.
@@ -26,32 +25,35 @@ pub const BLOCKS: usize = 100;
 /// Rounds that may fail and are measured again: more, and the machine is not fit.
 const FAILED_MAX: usize = 10;
 const FILE: &str = "coverage.csv";
+const PACKED: &str = "coverage.csv.xz";
 
 /// Measure, archive and judge `context.blocks` blocks of launches of every case.
 pub fn measured(context: &Context, archive: &mut Archive) -> Result<()> {
     let path = archive.path(FILE);
     let started = Instant::now();
     let failed = measure(&context.binary, context.blocks, &path)?;
-    command::run(Command::new("gzip").arg("-9n").arg(&path))?;
+    let packed = archive.path(PACKED);
+    runs::pack(&path, &packed)?;
+    std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
     let minutes = started.elapsed().as_secs_f64() / 60.0;
     archive.note(&format!(
-        "{FILE}.gz: a line a launch, in the order in which they ran, {minutes:.0} min in all; {failed} rounds were measured again \
+        "{PACKED}: a line a launch, in the order in which they ran, {minutes:.0} min in all; {failed} rounds were measured again \
          because a launch failed. Values, ends and slices are in the unit of the case's figure, slices to four digits. Launched \
          in turn:\n\n{}",
         SUBJECTS.map(|subject| format!("    wirespeed {}\n", subject.words().join(" "))).concat().trim_end(),
     ));
-    archive.note(&again(&archive.path(&format!("{FILE}.gz")))?);
+    archive.note(&again(&packed)?);
     Ok(())
 }
 
 /// Judge archived launches: the file, or the folder that it is in. Errors where the file is torn or has too few.
 pub fn again(path: &Path) -> Result<String> {
     let file = if path.is_dir() {
-        path.join(format!("{FILE}.gz"))
+        path.join(PACKED)
     } else {
         path.to_owned()
     };
-    let text = command::capture(Command::new("gzip").arg("-dc").arg(&file))?;
+    let text = runs::unpacked(&file)?;
     let launches = parse(&text).with_context(|| format!("{} is torn", file.display()))?;
     let judged: Result<Vec<Judged>> = std::thread::scope(|scope| {
         let judging = SUBJECTS
@@ -145,8 +147,8 @@ mod tests {
     fn archived(folder: &Path, text: &str, cut: usize) -> std::path::PathBuf {
         let plain = folder.join(FILE);
         std::fs::write(&plain, text).unwrap();
-        command::run(Command::new("gzip").arg("-9nf").arg(&plain)).unwrap();
-        let packed = folder.join(format!("{FILE}.gz"));
+        let packed = folder.join(PACKED);
+        runs::pack(&plain, &packed).unwrap();
         let bytes = std::fs::read(&packed).unwrap();
         std::fs::write(&packed, &bytes[..bytes.len() - cut]).unwrap();
         packed
@@ -162,7 +164,7 @@ mod tests {
             "{said}"
         );
         let why = |text: &str, cut| format!("{:#}", again(&archived(folder.path(), text, cut)).unwrap_err());
-        assert!(why(&lines(40), 20).contains("gzip"));
+        assert!(why(&lines(40), 20).contains("xz"));
         assert!(why(&lines(39), 0).contains("at least 5 whole blocks"));
         let whole = lines(40);
         let cut = |count: usize| &whole[..whole.len() - count];
