@@ -4,7 +4,7 @@
 use super::payload::{self, Check};
 use super::placed::Placed;
 use super::region::Layout;
-use crate::sync::copy;
+use crate::sync::{SharedBytes, copy};
 use crate::transport::port::{AtomicOp, OneSidedPort, Posted, Width, WordOp};
 use core::marker::PhantomData;
 
@@ -45,13 +45,37 @@ pub fn is_marked(number: u64, data: &[u8]) -> bool {
     *last == mark(number) && payload::begins(number, rest)
 }
 
-/// Make `data` that of put `number`: all of it under a check, else its mark alone.
-#[inline(always)]
-fn renew<C: Check>(checks: C, number: u64, data: &mut [u8]) {
-    if checks.on() {
-        fill_marked(number, data);
-    } else if let Some(last) = data.last_mut() {
-        *last = mark(number);
+const WORD_BYTES: usize = 8;
+
+/// How the mark comes into data that are otherwise the same again and again. A word that is put is copied by one load, which
+/// waits for a byte that was just written into it: so of a word all is written.
+#[derive(Clone, Copy)]
+struct Marker {
+    /// The word's other bytes, above an empty one: turned, so that a loop does not carry a second count for the mark.
+    rest: u64,
+}
+
+impl Marker {
+    fn of(data: &[u8]) -> Self {
+        let word = data.try_into().map_or(0, u64::from_le_bytes);
+        Marker { rest: word << 8 }
+    }
+
+    /// The word of put `number`.
+    #[inline(always)]
+    fn word(self, number: u64) -> [u8; WORD_BYTES] {
+        (self.rest | u64::from(mark(number)))
+            .rotate_right(8)
+            .to_le_bytes()
+    }
+
+    #[inline(always)]
+    fn renew(self, number: u64, data: &mut [u8]) {
+        if let Ok(word) = <&mut [u8; WORD_BYTES]>::try_from(&mut *data) {
+            *word = self.word(number);
+        } else if let Some(last) = data.last_mut() {
+            *last = mark(number);
+        }
     }
 }
 
@@ -59,6 +83,7 @@ fn renew<C: Check>(checks: C, number: u64, data: &mut [u8]) {
 pub struct PutCopied<C, const PACKED: bool> {
     layout: Layout,
     data: Placed,
+    marker: Marker,
     checks: C,
 }
 
@@ -72,7 +97,12 @@ impl<C: Check, const PACKED: bool> PutCopied<C, PACKED> {
     pub fn new(layout: Layout, checks: C) -> Self {
         // Slots of a region begin at cache lines.
         let data = payload::first(layout.size, 0);
-        PutCopied { layout, data, checks }
+        PutCopied {
+            layout,
+            marker: Marker::of(data.bytes()),
+            data,
+            checks,
+        }
     }
 }
 
@@ -86,8 +116,12 @@ impl<C: Check, const PACKED: bool> Operation for PutCopied<C, PACKED> {
 
     #[inline(always)]
     fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Posted {
-        renew(self.checks, number, self.data.bytes_mut());
-        let (to, data) = (self.layout.slot(number), self.data.bytes());
+        let data = self.data.bytes_mut();
+        match self.checks.on() {
+            true => fill_marked(number, data),
+            false => self.marker.renew(number, data),
+        }
+        let (to, data) = (self.layout.slot(number), &*data);
         match PACKED {
             true => port.put_bcopy(0, to, data.len(), |room| copy(data, room)),
             false => port.put_short(0, to, data),
@@ -99,6 +133,7 @@ impl<C: Check, const PACKED: bool> Operation for PutCopied<C, PACKED> {
 pub struct PutZcopy<C> {
     layout: Layout,
     data: Vec<u8>,
+    marker: Marker,
     checks: C,
 }
 
@@ -106,7 +141,12 @@ impl<C: Check> PutZcopy<C> {
     /// For `layout`.
     pub fn new(layout: Layout, checks: C) -> Self {
         let data = vec![0; layout.size];
-        PutZcopy { layout, data, checks }
+        PutZcopy {
+            layout,
+            marker: Marker::of(&data),
+            data,
+            checks,
+        }
     }
 }
 
@@ -124,6 +164,8 @@ impl<C: Check> Operation for PutZcopy<C> {
         if self.checks.on() {
             fill_marked(number, &mut self.data);
             port.local().write(slot, &self.data);
+        } else if self.layout.size == WORD_BYTES {
+            port.local().write(slot, &self.marker.word(number));
         } else {
             port.local().store_u8(slot + self.layout.size - 1, mark(number));
         }
@@ -184,11 +226,11 @@ fn spoil(slot: u64, data: &mut [u8]) {
 }
 
 /// Leave nothing in local memory that a get which brings nothing could be taken for.
-pub fn prepare_to_get(layout: Layout, local: &crate::sync::SharedBytes) {
+pub fn prepare_to_get(layout: Layout, local: &SharedBytes) {
     fill_slots(layout, local, spoil);
 }
 
-fn fill_slots(layout: Layout, memory: &crate::sync::SharedBytes, fill: impl Fn(u64, &mut [u8])) {
+fn fill_slots(layout: Layout, memory: &SharedBytes, fill: impl Fn(u64, &mut [u8])) {
     let mut data = vec![0; layout.size];
     for slot in 0..layout.slots as u64 {
         fill(slot, &mut data);
@@ -197,7 +239,7 @@ fn fill_slots(layout: Layout, memory: &crate::sync::SharedBytes, fill: impl Fn(u
 }
 
 /// Give the target's slots the contents that gets expect.
-pub fn prepare_for_gets(layout: Layout, region: &crate::sync::SharedBytes) {
+pub fn prepare_for_gets(layout: Layout, region: &SharedBytes) {
     fill_slots(layout, region, payload::fill);
 }
 
@@ -322,5 +364,24 @@ impl<C: Check> Operation for Any<C> {
 
     fn verify<P: OneSidedPort>(&mut self, port: &P, number: u64) -> bool {
         chosen!(self, operation => operation.verify(port, number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_the_last_byte_and_leaves_the_others() {
+        for size in 0..=17 {
+            let before = payload::first(size, 0);
+            let (marker, mut data) = (Marker::of(before.bytes()), before.bytes().to_vec());
+            for number in [0, 1, 254, 255, 256, u64::MAX] {
+                marker.renew(number, &mut data);
+                if let Some((last, rest)) = data.split_last() {
+                    assert_eq!((*last, rest), (mark(number), &before.bytes()[..size - 1]));
+                }
+            }
+        }
     }
 }

@@ -4,33 +4,31 @@
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Bytes at a chosen place.
+/// Bytes at a chosen place: the end of `memory`, so that one comparison tells where they lie.
 pub struct Placed {
     memory: Vec<u8>,
     at: usize,
-    size: usize,
 }
 
 impl Placed {
     /// `size` zeros that begin `place` bytes into a cache line.
     pub fn new(size: usize, place: usize) -> Self {
-        let memory = vec![0; size.saturating_add(2 * LINE)];
+        let mut memory = vec![0; size.saturating_add(2 * LINE)];
         let at = memory.as_ptr().align_offset(LINE) + place % LINE;
-        Placed { memory, at, size }
+        memory.truncate(at.saturating_add(size));
+        Placed { memory, at }
     }
 
     /// The bytes. They are within bounds since `new`: the loops have no code to panic.
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
-        self.memory.get(self.at..self.at + self.size).unwrap_or_default()
+        self.memory.get(self.at..).unwrap_or_default()
     }
 
     /// The bytes, to be written.
     #[inline(always)]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        self.memory
-            .get_mut(self.at..self.at + self.size)
-            .unwrap_or_default()
+        self.memory.get_mut(self.at..).unwrap_or_default()
     }
 }
 
