@@ -55,7 +55,7 @@ fn of_meshes(sides: (Side, Side), whole: Matched, meshes: Meshes, within_ratio: 
     let noughts = verdict::noughts(&whole.sides);
     let families = if links.is_empty() { 1 } else { 2 };
     let least = verdict::least_runs(Method::Unpaired, families * figures.len());
-    let mut unjudged = verdict::without_row(&whole.sides, &figures, least);
+    let mut unjudged = verdict::without_row(&whole.sides, &figures, (Method::Unpaired, least));
     unjudged.extend(whole.nowhere.iter().cloned());
     let (rows, change) = meshes.shown(figures, links);
     let mut comparison = Comparison {

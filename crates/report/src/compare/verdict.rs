@@ -1,6 +1,7 @@
 //! From the runs of two sides to a verdict: median ratio, interval, and how many more runs would tell.
 
 use super::section::{Method, Row, Unjudged, Verdict};
+use super::words::runs_of;
 use crate::names::Parameters;
 use crate::stats::{LEVEL, Shift, paired_shift, summarize, unpaired_shift};
 use crate::thresholds::{DRIFT_RATIO, MORE_RUNS_MAX, POWER};
@@ -51,16 +52,20 @@ pub fn more_is_better(tag: &str) -> bool {
 /// apart.
 pub fn judge(sides: &[Sides], method: Method, within_ratio: f64) -> (Vec<Row>, Vec<Unjudged>) {
     let rows = judge_each(sides, method, within_ratio);
-    let unjudged = without_row(sides, &rows, least_runs(method, rows.len()));
+    let unjudged = without_row(sides, &rows, (method, least_runs(method, rows.len())));
     (rows.into_iter().flatten().collect(), unjudged)
 }
 
 /// Those of `sides` that have none of the first of `rows`, unless both sides agree that there is nothing.
-/// `least` runs a side are needed for a verdict.
-pub(super) fn without_row(sides: &[Sides], rows: &[Option<Row>], least: usize) -> Vec<Unjudged> {
+/// `least` runs a side, or pairs, are needed for a verdict.
+pub(super) fn without_row(
+    sides: &[Sides],
+    rows: &[Option<Row>],
+    (method, least): (Method, usize),
+) -> Vec<Unjudged> {
     let lacking = sides.iter().zip(rows).filter(|(_, row)| row.is_none());
     let told = lacking.filter(|(sides, _)| !is_nought(sides));
-    told.map(|(sides, _)| why_not(sides, least)).collect()
+    told.map(|(sides, _)| why_not(sides, (method, least))).collect()
 }
 
 /// Runs with a figure that is not above 0, of those that have it.
@@ -91,36 +96,39 @@ pub(super) fn noughts(sides: &[Sides]) -> Vec<Unjudged> {
 }
 
 /// What B is where one side has the figure in every run, and the other in none: the ranks of at least so many runs a side cannot be
-/// told more plainly. A time of 0 is none.
-fn of_one_side(sides: &Sides, least: usize) -> Verdict {
-    let (a, b) = (without(&sides.a), without(&sides.b));
+/// told more plainly. A time of 0 is none. Of each side the runs without it, and all.
+fn of_one_side(tag: &str, [a, b]: [(usize, usize); 2], least: usize) -> Verdict {
     let is_b_more = match (a.0 == a.1, b.0 == b.1) {
         (true, false) if b.0 == 0 => true,
         (false, true) if a.0 == 0 => false,
         _ => return Verdict::Inconclusive,
     };
-    match sides.tag.contains("_ns") || a.1.min(b.1) < least {
+    match tag.contains("_ns") || a.1.min(b.1) < least {
         true => Verdict::Inconclusive,
-        false if is_b_more == more_is_better(&sides.tag) => Verdict::Faster,
+        false if is_b_more == more_is_better(tag) => Verdict::Faster,
         false => Verdict::Slower,
     }
 }
 
-/// Why there is no ratio, and what can be said without one of at least so many runs a side.
-fn why_not(sides: &Sides, least: usize) -> Unjudged {
-    let (a, b) = (without(&sides.a), without(&sides.b));
-    let said = |((nought, all), letter): ((usize, usize), &str)| match nought {
-        0 => None,
-        _ => Some(format!(
+/// Why there is no ratio, and what can be said without one of at least so many runs a side, or whole pairs.
+fn why_not(sides: &Sides, (method, least): (Method, usize)) -> Unjudged {
+    let found = compared(sides, method).map(|runs| without(&runs));
+    let said = |((nought, all), letter): ((usize, usize), &str)| match (nought, method) {
+        (0, _) => None,
+        (_, Method::Unpaired) => Some(format!(
             "0 in {nought} of {} of {letter}",
             counted(all as u64, "run")
         )),
+        (_, Method::Paired) => Some(format!(
+            "0 for {letter} in {nought} of {}",
+            counted(all as u64, "pair")
+        )),
     };
-    let mut said: Vec<String> = [(a, "A"), (b, "B")].into_iter().filter_map(said).collect();
-    let verdict = of_one_side(sides, least);
+    let mut said: Vec<String> = found.into_iter().zip(["A", "B"]).filter_map(said).collect();
+    let verdict = of_one_side(&sides.tag, found, least);
     // More of the same would tell.
-    let runs_min = (of_one_side(sides, 0) != verdict).then_some(least as u64);
-    said.extend(runs_min.map(|least| format!("at least {} a side would tell", counted(least, "run"))));
+    let runs_min = (of_one_side(&sides.tag, found, 0) != verdict).then_some(least as u64);
+    said.extend(runs_min.map(|least| format!("at least {least} {} would tell", runs_of(method))));
     Unjudged {
         label: sides.label.clone(),
         tag: sides.tag.clone(),
@@ -194,13 +202,14 @@ fn shift_beyond(sides: &Sides, method: Method, margin: f64) -> Option<Shift> {
 
 /// The shift of the logarithms of B, less `edge`, against those of A; none where a run has no logarithm.
 fn shift(sides: &Sides, method: Method, edge: f64) -> Option<Shift> {
-    if without(&sides.a).0 > 0 || without(&sides.b).0 > 0 {
+    let [a, b] = compared(sides, method);
+    if without(&a).0 > 0 || without(&b).0 > 0 {
         return None;
     }
     let log = |value: &f64| (*value > 0.0).then(|| value.ln()).filter(|log| log.is_finite());
     match method {
         Method::Paired => {
-            let pairs = sides.a.iter().zip(&sides.b);
+            let pairs = a.iter().zip(&b);
             let ratios: Vec<f64> = pairs
                 .filter_map(|(a, b)| Some(log(b)? - log(a)? - edge))
                 .collect();
@@ -210,7 +219,7 @@ fn shift(sides: &Sides, method: Method, edge: f64) -> Option<Shift> {
             let logs = |values: &[f64], edge: f64| -> Vec<f64> {
                 values.iter().filter_map(log).map(|log| log - edge).collect()
             };
-            unpaired_shift(&logs(&sides.a, 0.0), &logs(&sides.b, edge), LEVEL)
+            unpaired_shift(&logs(&a, 0.0), &logs(&b, edge), LEVEL)
         }
     }
 }

@@ -259,21 +259,11 @@ fn needed(row: &Row) -> Option<u64> {
     Some(u64::from(row.a_runs.min(row.b_runs)) + row.more_runs?)
 }
 
-fn runs_of(method: Method) -> &'static str {
+/// What the runs of a comparison are counted in.
+pub(super) fn runs_of(method: Method) -> &'static str {
     match method {
         Method::Paired => "pairs",
         Method::Unpaired => "runs a side",
-    }
-}
-
-/// What to do about a disturbance: `ab` starts no other tool.
-fn calmer(comparison: &Comparison) -> &'static str {
-    match [&comparison.a, &comparison.b]
-        .iter()
-        .any(|side| side.imported.is_some())
-    {
-        true => "measure both again while nothing else runs",
-        false => "measure both in turn with `wirespeed ab`",
     }
 }
 

@@ -360,6 +360,35 @@ fn what_one_side_alone_has_is_judged() {
     }
 }
 
+/// Of pairs the whole ones count alone: what a run without a partner has tells nothing.
+#[test]
+fn what_one_side_alone_has_is_judged_by_whole_pairs() {
+    let lacks = |from: usize| -> Vec<f64> {
+        let run = |number| if number < from { 0.1 } else { f64::NAN };
+        (0..9).map(run).collect()
+    };
+    let judged = |b: Vec<f64>| {
+        let sides = Sides {
+            tag: "loss_ratio".to_owned(),
+            a: vec![0.0; 9],
+            b,
+            ..Sides::default()
+        };
+        judge(&[sides], Method::Paired, 0.02).1.remove(0)
+    };
+    let few = judged(lacks(5));
+    assert_eq!((few.verdict, few.runs_min), (Verdict::Inconclusive, Some(6)));
+    assert_eq!(few.why, "0 for A in 5 of 5 pairs, at least 6 pairs would tell");
+    let enough = judged(lacks(6));
+    assert_eq!((enough.verdict, enough.runs_min), (Verdict::Slower, None));
+    assert_eq!(judged(lacks(0)).why, "no run of one is beside one of the other");
+    // A run that has nothing, and no partner, costs the whole pairs nothing.
+    let mut alone = pairs(&mut Random::new(6), 8, 1.5, 0.001);
+    (alone.a[0], alone.b[0]) = (0.0, f64::NAN);
+    let rows = judge(&[alone], Method::Paired, 0.02).0;
+    assert_eq!((rows[0].a_runs, rows[0].verdict), (7, Verdict::Slower));
+}
+
 #[test]
 fn rates_are_better_when_they_are_more() {
     for (tag, expected) in [
