@@ -9,7 +9,7 @@ use crate::file;
 use crate::output::Output;
 use crate::results;
 use std::path::Path;
-use wirespeed_report::compare::{self, CompareError, Comparison, Method, Question, Verdict};
+use wirespeed_report::compare::{self, CompareError, Comparison, Question, Verdict};
 use wirespeed_report::render;
 use wirespeed_schema::Run;
 use wirespeed_schema::plan::Until;
@@ -175,21 +175,14 @@ impl<'a> Gate<'a> {
         let of = comparison.verdicts().count();
         match comparison.worst() {
             Some(Verdict::Slower) => {
-                let cause = match of {
+                let mut cause = match of {
                     1 => "B is slower than A".to_owned(),
                     _ => format!("B is slower than A in {} of {of} figures", count(Verdict::Slower)),
                 };
-                let remedy = match (comparison.control, comparison.method) {
-                    (true, _) => {
-                        "the control differs from itself: the machine is not steady enough for this comparison"
-                    }
-                    (false, Method::Paired) => {
-                        "see the rows with the verdict slower; `--aa` shows what the machine alone does"
-                    }
-                    (false, Method::Unpaired) => {
-                        "see the rows with the verdict slower; `wirespeed ab` measures both side by side"
-                    }
-                };
+                if comparison.control {
+                    cause.push_str(", but is A itself: the machine is not steady enough to compare");
+                }
+                let remedy = comparison.remedy();
                 Ended::badly(Failure::with(exit::GATE, cause, remedy))
             }
             Some(Verdict::Inconclusive) if !self.arguments.allow_inconclusive => {

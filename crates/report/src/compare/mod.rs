@@ -7,6 +7,7 @@ mod lacking;
 pub mod matching;
 mod mesh;
 mod refused;
+mod remedy;
 pub mod section;
 pub mod verdict;
 pub(crate) mod words;

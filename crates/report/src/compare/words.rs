@@ -2,6 +2,7 @@
 //! needs.
 
 use super::matching::AGAINST;
+use super::remedy::{calmer, other_ways};
 use super::{Comparison, MeshChange, Method, Row, Verdict};
 use crate::figures::spoken;
 use crate::labels::ratio;
@@ -239,10 +240,9 @@ fn lacking_runs(comparison: &Comparison) -> Option<String> {
     };
     let runs = runs_of(comparison.method);
     Some(match without {
-        0 if needed > ROUNDS_WORTH_MAX => format!(
-            "{TOO_MANY} (about {needed} {runs}): {}",
-            other_ways(comparison.method)
-        ),
+        0 if needed > ROUNDS_WORTH_MAX => {
+            format!("{TOO_MANY} (about {needed} {runs}): {}", other_ways(comparison))
+        }
         0 => format!(
             "about {needed} {runs} should tell {which}: {}",
             how(comparison, needed)
@@ -255,7 +255,7 @@ fn lacking_runs(comparison: &Comparison) -> Option<String> {
 }
 
 /// Runs a side that should give a verdict, those that there are included.
-fn needed(row: &Row) -> Option<u64> {
+pub(super) fn needed(row: &Row) -> Option<u64> {
     Some(u64::from(row.a_runs.min(row.b_runs)) + row.more_runs?)
 }
 
@@ -288,34 +288,6 @@ fn how(comparison: &Comparison, runs: u64) -> String {
     }
 }
 
-impl Comparison {
-    /// What helps where figures have no verdict.
-    pub fn remedy(&self) -> &'static str {
-        let open = || {
-            self.unjudged
-                .iter()
-                .filter(|one| one.verdict == Verdict::Inconclusive)
-        };
-        let (mut most, mut withheld) = (open().filter_map(|one| one.runs_min).max(), false);
-        for row in &self.rows {
-            if row.verdict == Verdict::Inconclusive {
-                most = most.max(needed(row));
-                withheld |= !row.withheld.is_empty();
-            }
-        }
-        match withheld {
-            false if most.is_none() && open().next().is_some() => {
-                "look at the runs without that figure, or pass --allow-inconclusive"
-            }
-            true => "do what the answer says about the disturbance, or pass --allow-inconclusive",
-            false if most.is_some_and(|needed| needed <= ROUNDS_WORTH_MAX) => {
-                "take as many runs as the answer says, or pass --allow-inconclusive"
-            }
-            false => "tolerate more with --within, or pass --allow-inconclusive",
-        }
-    }
-}
-
 /// Why a ratio is not the quotient of the two figures beside it, where that can be seen.
 pub(crate) fn of_ratios<'a>(
     method: Method,
@@ -335,16 +307,6 @@ pub(crate) fn of_ratios<'a>(
         .then(|| format!("{quotient}: the middle of {what}, which is not the quotient of the two medians"))
 }
 
-/// What helps where no number of runs that anybody waits for does.
-fn other_ways(method: Method) -> &'static str {
-    match method {
-        Method::Paired => "measure each run longer, or tolerate more with --within",
-        Method::Unpaired => {
-            "measure in turn with `wirespeed ab`, each run longer, or tolerate more with --within"
-        }
-    }
-}
-
 fn sentence(row: &Row, within: &str, comparison: &Comparison) -> String {
     let (figure, method) = (only_figure(row), comparison.method);
     let runs = runs_of(method);
@@ -359,7 +321,7 @@ fn sentence(row: &Row, within: &str, comparison: &Comparison) -> String {
                 Some(_) if needed > ROUNDS_WORTH_MAX => format!(
                     "inconclusive: {figure}, neither wholly within {within} nor wholly beyond; {TOO_MANY} (about {needed} \
                      {runs}): {}",
-                    other_ways(method)
+                    other_ways(comparison)
                 ),
                 Some(_) => format!(
                     "inconclusive: {figure}, neither wholly within {within} nor wholly beyond; about {needed} {runs} should \

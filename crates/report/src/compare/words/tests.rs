@@ -231,7 +231,7 @@ fn the_remedy_of_an_open_verdict_can_be_followed() {
     // Of a row with a verdict nothing is asked.
     let told = Row {
         more_runs: Some(5),
-        ..row("x", 1.5, Verdict::Slower)
+        ..row("x", 0.5, Verdict::Faster)
     };
     assert_eq!(remedy(vec![told]), margin);
 }
