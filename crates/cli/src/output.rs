@@ -11,7 +11,7 @@ use crate::watch::Watch;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use wirespeed_control::StopFlag;
-use wirespeed_report::Input;
+use wirespeed_report::compare::Comparison;
 use wirespeed_report::render::{self, CsvRows, JsonForm, Style};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Event, Status};
 use wirespeed_schema::{Case, Run};
@@ -266,10 +266,13 @@ impl Output {
     }
 }
 
-/// Cases that were not measured: an original's form leaves them out.
+/// Cases that were not measured: an original's form leaves them out, a comparison names them itself.
 fn left_out(run: &Run) -> Vec<String> {
     let skipped = run
         .cases
+    if run.sections.has::<Comparison>() {
+        return Vec::new();
+    }
         .iter()
         .filter(|result| result.status == CaseStatus::Skipped);
     let told = |result: &CaseResult| {
@@ -348,6 +351,8 @@ mod tests {
     use super::*;
 
     #[test]
+    use crate::document::Draft;
+    use wirespeed_schema::test::{Layout, Stream, Test};
     fn endings_decide_and_strangers_are_refused() {
         assert_eq!(form_of(Path::new("a.json")).unwrap(), Form::Json);
         assert_eq!(form_of(Path::new("b/a.ndjson")).unwrap(), Form::Ndjson);
@@ -358,6 +363,17 @@ mod tests {
 
     #[test]
     fn an_old_result_survives_a_check() {
+    #[test]
+    fn what_a_comparison_names_is_not_told_beside_it() {
+        let case = Case::new(Test::AmBw(Stream::new(8, Layout::Short, 1)), "shm");
+        let mut skipped = wirespeed_report::failed_case(case, "no memory", None);
+        skipped.status = CaseStatus::Skipped;
+        let mut run = Draft::begin(None, false).finish(vec![skipped], false);
+        assert_eq!(left_out(&run), ["shm am_bw 8 B: skipped: no memory"]);
+        run.sections.put(&Comparison::default());
+        assert_eq!(left_out(&run), Vec::<String>::new());
+    }
+
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r.json");
         std::fs::write(&path, "old").unwrap();

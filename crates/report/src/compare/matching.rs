@@ -42,6 +42,25 @@ pub struct Matched {
     pub lacking: Vec<String>,
 }
 
+impl Matched {
+    /// Note a case that one side, or neither, has measured, with what became of it there.
+    pub(super) fn unmeasured(&mut self, a: &CaseResult, b: &CaseResult) {
+        match (a.metrics.is_empty(), b.metrics.is_empty()) {
+            (false, _) => self.only_a.push(label_lost(a, Some(b), "B")),
+            (true, false) => self.only_b.push(label_lost(b, Some(a), "A")),
+            (true, true) => self.lacking.push(label_lost(a, Some(a), "either")),
+        }
+    }
+}
+
+/// The name of a case that a side lacks, with what became of it there, as far as that is known.
+fn label_lost(case: &CaseResult, lost: Option<&CaseResult>, letter: &str) -> String {
+    match lost.and_then(|lost| lost.error.as_ref()) {
+        Some(why) => format!("{} (not measured in {letter}: {why})", label_of(case)),
+        None => label_of(case),
+    }
+}
+
 impl Question {
     /// Whether the figure `tag` is asked for: by its own name or a statistic's, or because none is.
     pub(super) fn asks_for(&self, tag: &str) -> bool {
@@ -61,6 +80,12 @@ fn key(case: &CaseResult, question: &Question) -> Identity {
     key
 }
 
+/// The same question in a run that did not measure it.
+fn lost<'a>(case: &CaseResult, other: &'a Run, question: &Question) -> Option<&'a CaseResult> {
+    let mut unmeasured = other.cases.iter().filter(|case| case.metrics.is_empty());
+    unmeasured.find(|other| is_same_question(case, other, question))
+}
+
 /// Match the measured cases of two runs. Errors where nothing can be compared, or must not be.
 pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, CompareError> {
     let (of_a, of_b) = (measured(a, "A")?, measured(b, "B")?);
@@ -71,10 +96,13 @@ pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, Compare
     for (case, other) in of_a.iter().zip(pairs) {
         match other {
             Some(other) => none = add(&mut matched, case, other, question)?.or(none),
-            None => matched.only_a.push(label_of(case)),
+            None => matched
+                .only_a
+                .push(label_lost(case, lost(case, b, question), "B")),
         }
     }
-    let lacking = rest.into_iter().map(label_of);
+    let lacking = rest.into_iter();
+    let lacking = lacking.map(|case| label_lost(case, lost(case, a, question), "A"));
     matched.only_b.extend(lacking);
     if matched.sides.is_empty() {
         return Err(none.unwrap_or_else(|| nothing_in_common(&of_a, &of_b)));

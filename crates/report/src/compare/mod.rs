@@ -18,7 +18,6 @@ pub use refused::CompareError;
 pub use section::{Comparison, Difference, MeshChange, Method, Row, Side, Unjudged, Verdict};
 pub use verdict::{Sides, judge, more_is_better};
 
-use crate::labels::label_of;
 use matching::Matched;
 use mesh::Meshes;
 use verdict::judge_families;
@@ -92,8 +91,7 @@ pub fn compare_arms(
     for (a, b) in a.iter().zip(b) {
         let (a, b) = (in_pairs(a, b), in_pairs(b, a));
         if a.metrics.is_empty() || b.metrics.is_empty() {
-            all.only_a.extend((!a.metrics.is_empty()).then(|| label_of(&a)));
-            all.only_b.extend((!b.metrics.is_empty()).then(|| label_of(&b)));
+            all.unmeasured(&a, &b);
             continue;
         }
         none = matching::add(&mut all, &a, &b, question)?.or(none);

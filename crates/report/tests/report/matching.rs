@@ -269,6 +269,39 @@ fn a_case_without_the_figure_keeps_no_other_from_being_compared() {
     }
 }
 
+/// What was skipped or failed on one side, or on both, is told with the reason: by stored results and by arms.
+#[test]
+fn a_case_that_was_not_measured_is_told_with_the_reason() {
+    let lost = |mut case: CaseResult| {
+        case.status = CaseStatus::Skipped;
+        case.error = Some("the budget left no time for it".to_owned());
+        case.metrics.clear();
+        case.repetitions.clear();
+        case
+    };
+    let [a, b, c, d] = [
+        ping_pongs("tcp", 8, 900.0),
+        streamed("shm", 64),
+        ping_pongs("unix", 8, 400.0),
+        ping_pongs("shm", 8, 200.0),
+    ];
+    let of_a = vec![a.clone(), lost(b.clone()), lost(c.clone()), d.clone()];
+    let of_b = vec![lost(a), b, lost(c), d];
+    let arms = run([of_a.clone(), of_b.clone()].concat());
+    let none = question(&[], &[]);
+    let why = "the budget left no time for it";
+    let arms = compare_arms(&arms, ("a", "b"), &none, 0.02).unwrap();
+    for found in [&compared(of_a, of_b, &none).unwrap(), &arms] {
+        let of_b = format!("tcp am_lat 8 B (not measured in B: {why})");
+        assert_eq!(found.only_a, [of_b]);
+        assert!(found.only_b[0].ends_with(&format!("(not measured in A: {why})")));
+    }
+    assert_eq!(
+        arms.lacking,
+        [format!("unix am_lat 8 B (not measured in either: {why})")]
+    );
+}
+
 #[test]
 fn programs_of_two_versions_are_told() {
     let a = run(vec![ping_pongs("shm", 8, 200.0)]);
