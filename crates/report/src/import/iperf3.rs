@@ -36,19 +36,18 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// As figures; `default_bytes`: the tool's default, where it has one.
-    pub fn figures(&self, default_bytes: Option<u64>) -> Figures {
-        let size = self.size_bytes.or(default_bytes).unwrap_or(0);
+    /// As figures; `taken`: the bytes of a write where the file does not say them, and why.
+    pub fn figures(&self, taken: Option<(u64, &'static str)>) -> Figures {
+        let size = self.size_bytes.or(taken.map(|(bytes, _)| bytes)).unwrap_or(0);
         let test = match self.both {
             true => Test::AmBibw(Stream::new(size, Layout::Short, 1)),
             false => stream(size, 1),
         };
         let transport = if self.udp { "udp" } else { "tcp" };
         let mut found = Figures::new(test, transport).with("bandwidth_bytes_per_s", self.received);
-        match (self.size_bytes, default_bytes) {
-            (Some(_), _) => {}
-            (None, Some(_)) => found = found.assuming(Unsaid::Size, "taken as 128 KiB, the tool's default"),
-            (None, None) => found = found.assuming(Unsaid::Size, "unknown, shown as 0 B"),
+        if self.size_bytes.is_none() {
+            let why = taken.map_or("unknown, shown as 0 B", |(_, why)| why);
+            found = found.assuming(Unsaid::Size, why);
         }
         found.group = GroupKind::Hosts;
         found.streams = self.streams;

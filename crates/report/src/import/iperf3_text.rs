@@ -8,6 +8,8 @@ use wirespeed_schema::units::parse_size;
 const FORMAT: &str = Format::Iperf3.name();
 /// Bytes of a write over TCP, unless `-l` says otherwise.
 const TCP_BYTES: u64 = 128 << 10;
+const OF_TCP: &str = "taken as 128 KiB, the tool's default";
+const OF_UDP: &str = "taken as bytes over datagrams, which the file rounds";
 
 /// A line of totals: `[  5]   0.00-2.00   sec  3.34 GBytes  14.4 Gbits/sec  15  sender`.
 #[derive(Debug, PartialEq)]
@@ -19,6 +21,8 @@ struct Line<'a> {
     is_sender: bool,
     bytes_per_s: f64,
     loss_ratio: Option<f64>,
+    /// Bytes of a datagram, by what this end sent or got.
+    datagram_bytes: Option<u64>,
 }
 
 impl Line<'_> {
@@ -56,12 +60,21 @@ fn line(text: &str) -> Option<Line<'_>> {
         let (lost, all) = word.split_once('/')?;
         Some((lost.parse::<f64>().ok()?, all.parse::<f64>().ok()?))
     });
+    let share = share.filter(|(_, all)| *all > 0.0);
     Some(Line {
         is_sum: id.trim() == "SUM",
         role,
         is_sender,
         bytes_per_s: rate * bytes_of(words[unit].trim_end_matches("/sec"))?,
-        loss_ratio: share.filter(|(_, all)| *all > 0.0).map(|(lost, all)| lost / all),
+        loss_ratio: share.map(|(lost, all)| lost / all),
+        datagram_bytes: share.and_then(|(lost, all)| {
+            let [.., bytes, prefixed, _, _] = words[..=unit] else {
+                return None;
+            };
+            let bytes = bytes.parse::<f64>().ok()? * bytes_of(prefixed)?;
+            let each = (bytes / if is_sender { all } else { all - lost }).round();
+            (each >= 1.0 && each.is_finite()).then_some(each as u64)
+        }),
     })
 }
 
@@ -171,7 +184,11 @@ fn figures(lines: &[Line<'_>], udp: bool, size_bytes: Option<u64>) -> Option<Fig
             .filter(|line| line.is_sum == has_sum && !line.is_sender)
             .find_map(|line| line.loss_ratio),
     };
-    Some(totals.figures((!udp).then_some(TCP_BYTES)))
+    let mut of_datagrams = lines.iter().filter_map(|line| line.datagram_bytes);
+    Some(totals.figures(match udp {
+        false => Some((TCP_BYTES, OF_TCP)),
+        true => of_datagrams.next().map(|bytes| (bytes, OF_UDP)),
+    }))
 }
 
 #[cfg(test)]
@@ -237,6 +254,24 @@ mod tests {
             ("udp", ("loss_ratio", 0.25))
         );
         assert_eq!(found[0].assumed[0].what, super::super::Unsaid::Size);
+    }
+
+    #[test]
+    fn the_length_of_a_datagram_is_taken_from_their_number() {
+        let size = |text: &str| read(text).unwrap()[0].test.size_bytes();
+        let udp = |sent: &str, got: &str| UDP.replace("250/1000", got).replace("0/1000", sent);
+        // 888 MiB in 20,000 datagrams.
+        assert_eq!(size(&udp("0/20000", "250/20000")), 46_557);
+        // A receiver has those that were not lost.
+        let both = udp("0/20000", "15000/20000");
+        let (titles, got) = (both.lines().next().unwrap(), both.lines().last().unwrap());
+        assert_eq!(size(&format!("{titles}\n{got}\n")), 56_204);
+        // All lost, or none counted: nothing is known.
+        let none = udp("0/0", "0/0");
+        assert_eq!(size(&none), 0);
+        assert!(read(&none).unwrap()[0].assumed[0].taken.contains("unknown"));
+        // What is said goes before what is worked out.
+        assert_eq!(size(&format!("$ iperf3 -u -l 1448 -c host\n{UDP}")), 1448);
     }
 
     #[test]
