@@ -160,9 +160,6 @@ pub struct SessionSection {
     pub path: Option<String>,
     /// Sessions, in the order in which they ended.
     pub sessions: Vec<SessionReport>,
-    /// What a sweep of the streams shows, in words: enough credits, full bandwidth.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answers: Vec<String>,
     /// What bounds small messages, and what backs up, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<String>,

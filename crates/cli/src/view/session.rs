@@ -7,8 +7,7 @@ use wirespeed_schema::units::{counted, format_ns, format_rate, format_size};
 use wirespeed_schema::{Finite, Run};
 use wirespeed_session::report::{ComputationReport, DaemonCost, Phase, Queue, SessionSection};
 
-/// Add what the session of `run` says, where it has one: what a sweep shows first, what bounds a stream behind its
-/// figures, its life behind the tables.
+/// Add what the session of `run` says, where it has one: what bounds a stream behind its figures, its life behind the tables.
 pub fn add(subject: &mut Subject, run: &Run) {
     let Some(mut section) = section(run).filter(|s| !s.sessions.is_empty()) else {
         return;
@@ -16,21 +15,9 @@ pub fn add(subject: &mut Subject, run: &Run) {
     if run.cases.is_empty() {
         subject.answer = vec![life_answer(&section)];
     }
-    subject.answer = joined(std::mem::take(&mut section.answers), &subject.answer);
     subject.answer.append(&mut section.bounds);
     let lines = report(&section).lines().map(Line::plain).collect();
     subject.parts.push(Part::Lines(lines));
-}
-
-/// The session's own answers, then those of its cases, but for what the first say of the same curve.
-fn joined(own: Vec<String>, of_cases: &[String]) -> Vec<String> {
-    let what = |text: &str| {
-        let (_, what) = text.split_once(": ").unwrap_or(("", text));
-        what.trim_end_matches('.').to_owned()
-    };
-    let said: Vec<String> = own.iter().map(|text| what(text)).collect();
-    let others = of_cases.iter().filter(|text| !said.contains(&what(text)));
-    own.into_iter().chain(others.cloned()).collect()
 }
 
 /// What the original's form adds to its lines: the environment, the log's rate, and computations that ended badly. Where no
@@ -225,18 +212,6 @@ mod tests {
         };
         assert!(line(1e6, 5e5).ends_with("it adds 1 µs to a message"));
         assert!(line(5e5, 1e6).ends_with("a message takes 1 µs less, so no cost is seen"));
-    }
-
-    #[test]
-    fn what_a_session_says_of_a_curve_is_said_once() {
-        let owned = |texts: &[&str]| Vec::from_iter(texts.iter().map(|text| (*text).to_owned()));
-        let own = owned(&["unix, credits 10: a peak of 1 B/s at 2 B"]);
-        let of_cases = owned(&[
-            "unix am_bw: a peak of 1 B/s at 2 B.",
-            "tcp am_bw: a peak of 3 B/s at 2 B.",
-        ]);
-        let expected = [own[0].clone(), of_cases[1].clone()];
-        assert_eq!(joined(own, &of_cases), expected);
     }
 
     #[test]

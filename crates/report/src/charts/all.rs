@@ -4,6 +4,7 @@ use super::Picture;
 use super::sweeps::{self, Swept};
 use super::{forest, histogram, load, loggp, mesh, pairs, shapes, window};
 use crate::compare::Comparison;
+use crate::curve;
 use crate::curve::section::{LoadSection, Probe, SweepSection};
 use crate::interference::{Interference, undisturbed};
 use crate::labels::Input;
@@ -227,7 +228,9 @@ impl<'a> Curves<'a> {
     /// Curves over sizes or windows; where two cases have both the same, they are points of two curves, which tell what else they
     /// differ in.
     fn of(cases: &Found<'a>, several: bool) -> Curves<'a> {
-        let name = |(input, case): &(&Input, &'a CaseResult)| (*case, sweep_name(input, case, several));
+        let following = following_window(cases);
+        let name =
+            |(input, case): &(&Input, &'a CaseResult)| (*case, sweep_name(input, case, several, &following));
         let mut curves: Vec<(&CaseResult, String)> = cases.iter().map(name).collect();
         let place = |(case, name): &(&CaseResult, String)| {
             let test = &case.case.test;
@@ -272,8 +275,45 @@ impl<'a> Curves<'a> {
     }
 }
 
-fn sweep_name(input: &Input, case: &CaseResult, several: bool) -> String {
-    let options = case.case.options_text();
+/// Transport, test and name of each option that is chosen by the window where nobody says it: a session coalesces what has more
+/// than one credit. Those of one window all have the same value of it.
+fn following_window(cases: &Found) -> BTreeSet<(String, &'static str, String)> {
+    let mut values: BTreeMap<(String, &'static str, String), BTreeMap<u64, BTreeSet<Option<&String>>>> =
+        BTreeMap::new();
+    let names: BTreeSet<&String> = cases
+        .iter()
+        .flat_map(|(_, case)| case.case.options.keys())
+        .collect();
+    for (_, case) in cases {
+        for name in &names {
+            let key = (
+                case.case.transport.clone(),
+                case.case.test.name(),
+                (*name).clone(),
+            );
+            let of_windows = values.entry(key).or_default();
+            let of_window = of_windows.entry(case.case.test.window()).or_default();
+            of_window.insert(case.case.options.get(*name));
+        }
+    }
+    let follows = |of_windows: &BTreeMap<u64, BTreeSet<Option<&String>>>| {
+        let all: BTreeSet<_> = of_windows.values().flatten().collect();
+        all.len() > 1 && of_windows.values().all(|of_window| of_window.len() == 1)
+    };
+    let found = values.into_iter().filter(|(_, of_windows)| follows(of_windows));
+    found.map(|(key, _)| key).collect()
+}
+
+fn sweep_name(
+    input: &Input,
+    case: &CaseResult,
+    several: bool,
+    following: &BTreeSet<(String, &'static str, String)>,
+) -> String {
+    let mut told = case.case.clone();
+    let key = |name: &String| (case.case.transport.clone(), case.case.test.name(), name.clone());
+    told.options.retain(|name, _| !following.contains(&key(name)));
+    let options = told.options_text();
     let file = if several {
         format!("{}: ", input.name)
     } else {
@@ -289,5 +329,41 @@ fn sweep_name(input: &Input, case: &CaseResult, several: bool) -> String {
         ),
         None => case.case.test.name().to_owned(),
     };
-    format!("{file}{} {test}{options}", case.case.transport)
+    format!("{file}{} {test}{options}", curve::transport_of(case))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::stream;
+    use serde_json::json;
+    use wirespeed_schema::Run;
+
+    /// The curves that streams of these windows, with these values of an option, are points of.
+    fn curves(of: &[(u64, Option<&str>)]) -> BTreeSet<String> {
+        let case = |(window, value): &(u64, Option<&str>)| {
+            let mut case = stream(
+                json!({"window_msgs": window, "options": {}}),
+                &[("rate_msg_per_s", 1e6)],
+            );
+            let option = value.map(|value| ("coalesce".to_owned(), value.to_owned()));
+            case.case.options.extend(option);
+            case
+        };
+        let cases: Vec<CaseResult> = of.iter().map(case).collect();
+        let run = Run::of(Default::default(), String::new());
+        let input = Input { name: "a", run: &run };
+        let found: Found = cases.iter().map(|case| (&input, case)).collect();
+        let curves = Curves::of(&found, false);
+        cases.iter().map(|case| curves.name(case)).collect()
+    }
+
+    #[test]
+    fn an_option_that_follows_from_the_window_makes_no_curve_of_its_own() {
+        let one = BTreeSet::from(["tcp am_bw".to_owned()]);
+        assert_eq!(curves(&[(1, None), (8, Some("16K")), (64, Some("16K"))]), one);
+        assert_eq!(curves(&[(1, None), (8, Some("16K")), (8, None)]).len(), 2);
+        let same = BTreeSet::from(["tcp am_bw coalesce 16K".to_owned()]);
+        assert_eq!(curves(&[(1, Some("16K")), (8, Some("16K"))]), same);
+    }
 }

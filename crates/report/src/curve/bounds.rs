@@ -1,31 +1,11 @@
-//! A sweep of streams in words: how many credits are enough, from which size on the bandwidth is full and where it
-//! falls again, whether data back up, what bounds small messages. Each sentence carries its figures; what the sweep
-//! cannot tell is left out.
+//! Streams in words: whether data back up, what bounds small messages. Each sentence carries its figures; what a curve shows is
+//! the curve's to say.
 
-use super::plateau::plateau;
-use super::window::{WindowPoint, enough};
 use crate::assemble::{busy_shares, sleeps};
-use crate::standings::ends;
-use crate::thresholds::{BACKLOG_MSGS, BUSY_SHARE, REACHED_SHARE, SMALL_BYTES};
-use crate::wording::fine_percent;
-use wirespeed_schema::case::{Case, Role};
-use wirespeed_schema::order::InOrder;
+use crate::thresholds::{BACKLOG_MSGS, BUSY_SHARE, SMALL_BYTES};
+use wirespeed_schema::case::Role;
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::units::{format_asked_size, format_ns, format_rate, format_size, significant};
-
-/// What a sweep of `results` shows, one sentence each: enough credits, and sizes with full bandwidth. Empty for round trips
-/// and single points.
-pub fn answers(results: &[CaseResult]) -> Vec<String> {
-    let mut said = Vec::new();
-    for ((transport, size), group) in grouped(results, |case| case.test.size_bytes()) {
-        let name = format!("{transport}, {}", format_asked_size(size));
-        said.extend(credits(&name, &group));
-    }
-    for ((transport, window), group) in grouped(results, |case| case.test.window()) {
-        said.extend(sizes(&format!("{transport}, credits {window}"), &group));
-    }
-    said
-}
+use wirespeed_schema::units::{format_asked_size, format_ns, format_size, significant};
 
 /// What bounds small messages of `results`, and what backs up, one sentence each.
 pub fn bounds(results: &[CaseResult]) -> Vec<String> {
@@ -34,71 +14,11 @@ pub fn bounds(results: &[CaseResult]) -> Vec<String> {
     said
 }
 
-fn transport_of(result: &CaseResult) -> String {
+/// Its transport, with the way that its messages take.
+pub(crate) fn transport_of(result: &CaseResult) -> String {
     let relayed = result.case.ranks.iter().any(|rank| rank.role == Role::Relay);
     let route = if relayed { " through the daemon" } else { "" };
     format!("{}{route}", result.case.transport)
-}
-
-/// Results of one transport, and of one value of what `key` names; values rise as numbers do.
-fn grouped(results: &[CaseResult], key: fn(&Case) -> u64) -> Vec<((String, u64), Vec<&CaseResult>)> {
-    let mut groups: Vec<((String, u64), Vec<&CaseResult>)> = Vec::new();
-    for result in results.iter().filter(|r| r.figure("rate_msg_per_s").is_some()) {
-        let key = (transport_of(result), key(&result.case));
-        match groups.iter_mut().find(|(of, _)| *of == key) {
-            Some((_, group)) => group.push(result),
-            None => groups.push((key, vec![result])),
-        }
-    }
-    groups.order_by(|a, b| a.0.cmp(&b.0));
-    groups
-}
-
-fn credits(name: &str, group: &[&CaseResult]) -> Option<String> {
-    let point = |result: &&CaseResult| {
-        let rate = result.metrics.get("rate_msg_per_s")?;
-        Some(WindowPoint {
-            window_msgs: result.case.test.window(),
-            rate_msg_per_s: rate.value.get(),
-            interval: ends(rate),
-            acknowledged_mean_ns: None,
-            in_use: None,
-        })
-    };
-    let points: Vec<WindowPoint> = group.iter().filter_map(point).collect();
-    let found = enough(&points, REACHED_SHARE)?;
-    if found.is_open {
-        return Some(format!(
-            "{name}: {}: none are shown to be enough",
-            found.open_words("the most credits tried")
-        ));
-    }
-    let enough = match found.window_msgs {
-        1 => "1 credit is".to_owned(),
-        several => format!("{several} credits are"),
-    };
-    Some(format!(
-        "{name}: {enough} enough, with {} ({} of the peak, at {}){}",
-        format_rate(found.rate_msg_per_s, "msg/s"),
-        fine_percent(found.rate_msg_per_s / found.peak_msg_per_s),
-        found.peak_window_msgs,
-        found.doubt()
-    ))
-}
-
-fn sizes(name: &str, group: &[&CaseResult]) -> Option<String> {
-    let point = |result: &&CaseResult| {
-        let bandwidth = result.figure("bandwidth_bytes_per_s")?;
-        (bandwidth > 0.0).then(|| (result.case.test.size_bytes(), bandwidth))
-    };
-    let mut points: Vec<(u64, f64)> = group.iter().filter_map(point).collect();
-    points.order_by_key(|(size, _)| *size);
-    points.dedup_by_key(|(size, _)| *size);
-    if points.len() < 3 {
-        return None;
-    }
-    let found = plateau(&points)?;
-    Some(format!("{name}: {}", found.of_bandwidths()))
 }
 
 /// What bounds the rate of small messages: the CPUs of the ends, or the wait for credits. Ends that poll are busy whatever
@@ -220,15 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn diminishing_returns_and_the_peak_are_named() {
+    fn ends_that_poll_say_nothing_of_what_bounds_them() {
         let sweep: Vec<_> = [(1, 1e5), (10, 9.7e5), (100, 1e6), (1000, 9.9e5)]
             .map(|(credits, rate)| result(1, credits, rate, 100.0))
             .into();
-        let said = answers(&sweep);
-        assert!(
-            said[0].contains("10 credits are enough, with 970") && said[0].contains("97"),
-            "{said:?}"
-        );
         let bound = bounds(&sweep);
         assert!(
             bound[0].contains("credits 1: ") && bound[0].ends_with("round trip bounds it"),
@@ -239,14 +154,6 @@ mod tests {
             result.case.options.insert("wait".into(), "poll".into());
         }
         assert_eq!(bounds(&polling), Vec::<String>::new());
-        let sizes: Vec<_> = [(1 << 10, 1e6), (1 << 20, 4e3), (4 << 20, 980.0), (32 << 20, 60.0)]
-            .map(|(size, rate)| result(size, 10, rate, 100.0))
-            .into();
-        let said = answers(&sizes);
-        assert!(
-            said[0].contains("from 1 MiB to 4 MiB; 32 MiB reaches ") && said[0].ends_with(" of it"),
-            "{said:?}"
-        );
     }
 
     #[test]
@@ -282,33 +189,10 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_credits_rise_as_numbers_do() {
-        let sizes = [16 << 10, 256, 1 << 10, 64, 4 << 10];
-        let all = sizes.iter().flat_map(|size| {
-            let rate = |credits: u64| 1e5 * credits as f64 / *size as f64;
-            [1, 2, 10].map(|credits| result(*size, credits, rate(credits), 1e9))
-        });
-        let all: Vec<_> = all.collect();
-        let said = [answers(&all), bounds(&all)].concat().join("\n");
-        let at = |text: &str| said.find(text).unwrap_or_else(|| panic!("{text}: {said}"));
-        for names in [
-            &["64 B: ", "256 B: ", "1 KiB: ", "4 KiB: ", "16 KiB: "][..],
-            &["credits 1: a", "credits 2: a", "credits 10: a"],
-        ] {
-            let places: Vec<usize> = names.iter().map(|name| at(&format!("unix, {name}"))).collect();
-            assert!(places.is_sorted(), "{places:?}: {said}");
-        }
-    }
-
-    #[test]
     fn nothing_is_said_of_nothing() {
         let failed = failed_case(result(1, 1, 1.0, 1.0).case, "", None);
         for nothing in [&[][..], &[failed]] {
-            assert!(answers(nothing).is_empty() && bounds(nothing).is_empty());
+            assert!(bounds(nothing).is_empty());
         }
-        // Two sizes and one that moved nothing are no curve.
-        let sizes =
-            |last: f64| [(8, 1e6), (64, 9e5), (512, last)].map(|(size, rate)| result(size, 10, rate, 100.0));
-        assert_eq!((answers(&sizes(0.0)).len(), answers(&sizes(1e5)).len()), (0, 1));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Every finding comes with the figures that it rests on; a smooth curve has no threshold, an idle one no knee.
 
-pub mod answers;
+mod bounds;
 pub mod load;
 mod load_words;
 mod plateau;
@@ -10,7 +10,8 @@ pub mod section;
 pub mod sizes;
 pub mod window;
 
-pub use answers::{answers, bounds};
+pub use bounds::bounds;
+pub(crate) use bounds::transport_of;
 pub use load::{
     Capacity, Knee, LoadPoint, NoKnee, UNLIMITED_PER_S, capacity, carried, knee, rate_offered_per_s,
 };

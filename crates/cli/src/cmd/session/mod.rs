@@ -274,7 +274,6 @@ fn section(request: &Request, sessions: Vec<SessionReport>, found: &Found) -> Se
         launcher_policy: engine.and_then(Engine::policy),
         definition: request.ask.definition.clone(),
         path: request.path.map(|path| path.name().to_owned()),
-        answers: wirespeed_report::curve::answers(&undisturbed),
         bounds: wirespeed_report::curve::bounds(&undisturbed),
         queues: life::queues(&found.undisturbed()),
         phases: life::phases(&sessions),
