@@ -4,6 +4,7 @@ use crate::args::ImportArgs;
 use crate::errors::{Ended, Failure, exit};
 use crate::{file, output, results};
 use wirespeed_report::import::{self, Format, Told};
+use wirespeed_report::read_run;
 use wirespeed_report::render::{self, JsonForm};
 use wirespeed_schema::units::{parse_count, parse_size};
 
@@ -28,7 +29,14 @@ pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
     };
     let (_, run) = import::import_told(&bytes, format, &told).map_err(|error| {
         let cause = format!("{}: {error}", file::shown(&arguments.file));
-        Failure::with(exit::USAGE, cause, error.remedy())
+        let remedy = match read_run(&bytes).is_ok() {
+            true => {
+                "it is a result of wirespeed itself: `wirespeed report`, explain and compare read it as it is"
+                    .to_owned()
+            }
+            false => error.remedy().to_owned(),
+        };
+        Failure::with(exit::USAGE, cause, remedy)
     })?;
     let text = render::json(&run, JsonForm::Pretty).map_err(Failure::defect)?;
     match &arguments.output {

@@ -28,6 +28,10 @@ pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
     let found = rules.iter().find_map(|rule| rule(pair, summary, run));
     let (limit, text) = found.unwrap_or_else(|| {
         let hint = match (pair.nominal_bytes_per_s, is_swept(pair)) {
+            // The file of pairs has what a machine's link can do.
+            (None, _) if pair.name.contains(" -> ") => {
+                "give its machines their nominal speed, so that a full link can be told from a slow one"
+            }
             (None, _) => "give --nominal, so that a full link can be told from a slow one",
             (Some(_), false) => "neither end, nor a window, nor loss stands out; try --sweep",
             (Some(_), true) => "neither end, nor a window, nor loss stands out",

@@ -336,6 +336,9 @@ pub fn sentences(view: &View, found: &[Sentence], style: &Style) -> String {
             paper.say(Some(Tone::Faint), &evidence(sentence));
         }
     }
+    // Figures of a run that ended badly are not read without that.
+    let ends = view.subjects.iter().filter_map(|subject| subject.end.as_ref());
+    ends.for_each(|end| paper.say(Some(Tone::Bad), end));
     paper.gap();
     for sentence in found.iter().filter(|sentence| !answers.contains(&&sentence.text)) {
         paper.say(None, &sentence.text);

@@ -1,8 +1,11 @@
 //! Sentences of `explain`: each rule with data that calls for it, and none without figures.
 
 use crate::fixture::*;
+use wirespeed_report::Input;
 use wirespeed_report::explain::explain;
-use wirespeed_schema::run::CaseResult;
+use wirespeed_report::render::{self, Style};
+use wirespeed_report::view::View;
+use wirespeed_schema::run::{CaseResult, Status};
 use wirespeed_schema::test::{Tagged, Test};
 
 fn latency(transport: &str, rtt_ns: f64) -> CaseResult {
@@ -19,6 +22,27 @@ fn rules(cases: Vec<CaseResult>) -> Vec<(&'static str, String)> {
         .into_iter()
         .map(|sentence| (sentence.rule, sentence.text))
         .collect()
+}
+
+#[test]
+fn a_run_that_ended_badly_is_not_read_without_that() {
+    for status in [
+        Status::Failed,
+        Status::Refused,
+        Status::WrongData,
+        Status::Interrupted,
+    ] {
+        for cases in [vec![latency("shm", 100.0)], Vec::new()] {
+            let mut one = run(cases);
+            (one.status, one.error) = (status, Some("it broke".to_owned()));
+            let input = Input {
+                name: "this result",
+                run: &one,
+            };
+            let said = render::sentences(&View::of(&[input]), &explain(&one), &Style::PLAIN);
+            assert!(said.contains("it broke"), "{status:?}: {said}");
+        }
+    }
 }
 
 #[test]
