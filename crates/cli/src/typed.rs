@@ -118,6 +118,13 @@ fn clap_remedy(error: &clap::Error, argv: &[OsString]) -> String {
         return format!("here it is called {word}");
     }
     for (kind, given) in [
+    if let [word, ..] = unknown.as_slice()
+        && argv
+            .windows(2)
+            .any(|two| two[0] == "--interference" && two[1] == word.as_str())
+    {
+        return format!("write it as one word: --interference={word}");
+    }
         (ContextKind::SuggestedArg, ContextKind::InvalidArg),
         (ContextKind::SuggestedValue, ContextKind::InvalidValue),
     ] {

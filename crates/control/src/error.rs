@@ -53,13 +53,21 @@ pub enum ControlError {
         /// Its permission bits.
         mode: u32,
     },
-    /// The key file or identity text is damaged.
+    /// The key file is damaged.
     #[error("{what} is damaged: {why}")]
     BadKey {
         /// Which.
         what: String,
         /// What is wrong.
         why: String,
+    },
+    /// The text of an identity is damaged.
+    #[error("{}the identity is damaged: {why}", .from.map(|from| format!("{from}: ")).unwrap_or_default())]
+    BadIdentity {
+        /// The option or variable that has it, where that is known.
+        from: Option<&'static str>,
+        /// What is wrong.
+        why: &'static str,
     },
     /// A file could not be read or made.
     #[error("{what}: {source}")]
@@ -171,6 +179,9 @@ impl ControlError {
             }
             Self::KeyMode { path, .. } => format!("chmod 600 {}", path.display()),
             Self::BadKey { .. } => "copy it again in full, or remove the file to have a new one made".into(),
+            Self::BadIdentity { .. } => {
+                "copy the line that `wirespeed serve --print-identity` shows, in full".into()
+            }
             Self::Congestion { .. } => {
                 "choose one of /proc/sys/net/ipv4/tcp_allowed_congestion_control".into()
             }
@@ -195,10 +206,11 @@ impl ControlError {
     /// The class: usage, refused, or failed.
     pub fn class(&self) -> FailureClass {
         match self {
-            Self::BadAddress(_) => FailureClass::Usage,
+            Self::BadAddress(_) | Self::BadIdentity { from: Some(_), .. } => FailureClass::Usage,
             Self::NoKey { .. }
             | Self::KeyMode { .. }
             | Self::BadKey { .. }
+            | Self::BadIdentity { .. }
             | Self::WrongServer { .. }
             | Self::Refused(_) => FailureClass::Refused,
             Self::Rank { error, .. } => error.class(),

@@ -102,6 +102,27 @@ const NONSENSE: [(&str, &str, &str); 68] = [
         "--identity",
         "--print-identity",
     ),
+    ("session --identity nonsense", "--identity", "--print-identity"),
+    (
+        "mesh --hosts a,b --identity nonsense",
+        "--identity",
+        "--print-identity",
+    ),
+    (
+        "mesh --to a,b --identity nonsense",
+        "--identity",
+        "--print-identity",
+    ),
+    (
+        "perftest a -t am_lat --identity nonsense",
+        "--identity",
+        "--print-identity",
+    ),
+    (
+        "byteio bench http://localhost:1/f --identity nonsense",
+        "--identity",
+        "--print-identity",
+    ),
     ("run latency --via tcp --to host:99999", "99999", "HOST:PORT"),
     ("run latency --via shm --to localhost", "shm", ""),
     ("run latency --via shm --port 7411", "--to", ""),
@@ -109,6 +130,26 @@ const NONSENSE: [(&str, &str, &str); 68] = [
     ("run latency --via shm --procs 1", "2 ranks", "--procs 2"),
     ("run latency --via shm --procs 9999999", "9999999", "1024"),
     ("run latency --via shm --repeats 0", "0", "1"),
+    (
+        "run latency --via shm --until p50:2%,p99:5%",
+        "p99",
+        "one STATISTIC:WIDTH",
+    ),
+    (
+        "run latency --via shm --interference cpu",
+        "cpu",
+        "--interference=cpu",
+    ),
+    (
+        "session --benchmarkPath client_to_computation --bytes x",
+        "x",
+        "such as 64",
+    ),
+    (
+        "session --benchmarkPath client_to_computation --credits x",
+        "x",
+        "such as 10",
+    ),
     (
         "run latency --via shm --roles source,sink,hub --procs 2",
         "--roles",

@@ -17,6 +17,9 @@ use std::path::Path;
 /// Environment variable with an identity's text.
 pub const IDENTITY_VARIABLE: &str = "WIRESPEED_IDENTITY";
 
+/// The option of a program that has the same.
+const IDENTITY_OPTION: &str = "--identity";
+
 /// Environment variable with the path of the key file.
 pub const KEY_FILE_VARIABLE: &str = "WIRESPEED_KEY_FILE";
 
@@ -45,10 +48,12 @@ impl Identity {
 
     /// Read what [`Identity::to_text`] wrote.
     pub fn from_text(text: &str) -> Result<Self, ControlError> {
-        let damaged = |why: &str| ControlError::BadKey {
-            what: "the identity".into(),
-            why: why.into(),
-        };
+        Identity::from_text_of(None, text)
+    }
+
+    /// The same, of text that the option or variable `from` has.
+    fn from_text_of(from: Option<&'static str>, text: &str) -> Result<Self, ControlError> {
+        let damaged = |why| ControlError::BadIdentity { from, why };
         let encoded = text.trim().strip_prefix(PREFIX);
         let encoded = encoded.ok_or_else(|| damaged("it does not begin with WS1:"))?;
         let bytes = URL_SAFE_NO_PAD
@@ -66,7 +71,12 @@ impl Identity {
     pub fn find(given: Option<&str>, key_file: Option<&Path>) -> Result<Self, ControlError> {
         let from_environment = std::env::var(IDENTITY_VARIABLE).ok().filter(|t| !t.is_empty());
         if let Some(text) = given.or(from_environment.as_deref().filter(|_| key_file.is_none())) {
-            return Identity::from_text(text);
+            // A program may have it from the environment as if it was given.
+            let from = match from_environment.as_deref() == Some(text) {
+                true => IDENTITY_VARIABLE,
+                false => IDENTITY_OPTION,
+            };
+            return Identity::from_text_of(Some(from), text);
         }
         let path = keyfile::path(key_file)?;
         keyfile::KeyFile::load(&path).map(|key| key.identity().clone())
@@ -120,6 +130,17 @@ mod tests {
         ] {
             let error = Identity::from_text(bad).unwrap_err();
             assert_eq!(error.exit_code(), 5, "{bad}");
+            let given = Identity::find(Some(bad), None).unwrap_err();
+            assert!(
+                given
+                    .to_string()
+                    .starts_with("--identity: the identity is damaged"),
+                "{given}"
+            );
+            assert_eq!(given.exit_code(), 2, "{bad}");
+            for error in [error, given] {
+                assert!(error.remedy().contains("--print-identity"), "{}", error.remedy());
+            }
         }
         assert!(!format!("{:?}", identity()).contains('9'));
     }

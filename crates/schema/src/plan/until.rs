@@ -11,7 +11,7 @@ pub const STATISTICS: [&str; 8] = ["p50", "p90", "p99", "p999", "p9999", "mean",
 /// Most repetitions where `until` is given and `repeats` is not.
 pub const UNTIL_REPEATS: u32 = 50;
 
-const REMEDY: &str = "write STATISTIC:WIDTH, such as p50:2% or rate:1%; statistics: p50, p90, p99, p999, p9999, mean, \
+const REMEDY: &str = "write one STATISTIC:WIDTH, such as p50:2% or rate:1%; statistics: p50, p90, p99, p999, p9999, mean, \
                       rate, bandwidth";
 
 /// Repeat a case until the interval of a statistic over its runs is narrow enough; in the user's words.
@@ -32,6 +32,9 @@ impl Until {
     pub fn parse(text: &str) -> Result<Until, PlanError> {
         let bad = || PlanError::new(format!("--until: {text:?} is no goal"), REMEDY);
         let (statistic, within) = text.split_once(':').ok_or_else(bad)?;
+        if within.contains([':', ',']) {
+            return Err(bad());
+        }
         let spelled = statistic.trim().replace("p99.9", "p999").replace('.', "");
         let known = STATISTICS.iter().find(|known| **known == spelled);
         let statistic =
@@ -86,6 +89,9 @@ mod tests {
             "", "p50", "p50:", "p50:2", "p50:0%", "p50:-1%", "p50:nan%", "p51:2%", "p50:200%",
         ] {
             assert!(Until::parse(bad).is_err(), "{bad}");
+        }
+        for several in ["p50:2%,p99:5%", "p50:2%:5s"] {
+            assert_eq!(Until::parse(several).unwrap_err().remedy, REMEDY, "{several}");
         }
         assert_eq!(
             Until::parse("p51:2%").unwrap_err().remedy,

@@ -4,6 +4,7 @@
 use crate::args::{ByteioMechanism, ExperimentArgs, TransferArgs, Verify};
 use crate::errors::Failure;
 use crate::experiment::{Prepared, fill};
+use crate::group::check_identity;
 use crate::progress::Progress;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -60,6 +61,7 @@ pub fn options(
             "write it as `wirespeed byteio serve` prints it, with the file's path",
         )
     })?;
+    check_identity(words.identity.as_deref())?;
     let identity = match url.secure {
         true => Some(Identity::find(words.identity.as_deref(), words.key.as_deref())?),
         false => None,

@@ -6,6 +6,7 @@ mod streams;
 use crate::args::{SessionArgs, SessionFormat};
 use crate::errors::Failure;
 use crate::file;
+use crate::group::check_identity;
 use crate::input;
 use crate::open_loop::{Asked, Rates};
 use std::path::Path as FilePath;
@@ -58,6 +59,7 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         .collect::<Result<_, _>>()?;
     let mut definition = definition(arguments, path)?;
     let mut work = work(arguments)?;
+    check_identity(arguments.identity.as_deref())?;
     let prepended = match &arguments.prepend {
         Some(directory) => Some(prepend(&mut work, directory)?),
         None => None,

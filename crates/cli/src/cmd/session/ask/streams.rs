@@ -70,7 +70,12 @@ pub fn streams(
 }
 
 fn bad(option: &str, why: impl Display) -> Failure {
-    Failure::usage(format!("--{option}: {why}"), "see `wirespeed session --help`")
+    let remedy = match option {
+        "bytes" => "give sizes such as 64, 8K or 1MiB, a list 64,1K, or a range 1..1M:x4",
+        "chart" => "name several sizes, such as --bytes 1K,64K",
+        _ => "give a count such as 10, a list 1,10,100, or a range 1..1000:x10",
+    };
+    Failure::usage(format!("--{option}: {why}"), remedy)
 }
 
 fn credits_of(text: &str) -> Result<u64, Failure> {
