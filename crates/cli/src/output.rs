@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use wirespeed_control::StopFlag;
 use wirespeed_report::compare::Comparison;
 use wirespeed_report::render::{self, CsvRows, JsonForm, Style};
+use wirespeed_report::view::unreached;
+use wirespeed_report::{Input, UNREACHED};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Event, Status};
 use wirespeed_schema::{Case, Run};
 
@@ -268,18 +270,18 @@ impl Output {
 
 /// Cases that were not measured: an original's form leaves them out, a comparison names them itself.
 fn left_out(run: &Run) -> Vec<String> {
-    let skipped = run
-        .cases
     if run.sections.has::<Comparison>() {
         return Vec::new();
     }
+    let skipped = run
+        .cases
         .iter()
-        .filter(|result| result.status == CaseStatus::Skipped);
+        .filter(|result| result.status == CaseStatus::Skipped && result.error.as_deref() != Some(UNREACHED));
     let told = |result: &CaseResult| {
         let why = result.error.as_deref().unwrap_or_default();
         format!("{}: skipped: {why}", result.case.label())
     };
-    skipped.map(told).collect()
+    skipped.map(told).chain(unreached(&run.cases)).collect()
 }
 
 /// What `--until` asked for and did not get: an original's form has no place for it.
@@ -349,10 +351,10 @@ fn form_of(path: &Path) -> Result<Form, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
     use crate::document::Draft;
     use wirespeed_schema::test::{Layout, Stream, Test};
+
+    #[test]
     fn endings_decide_and_strangers_are_refused() {
         assert_eq!(form_of(Path::new("a.json")).unwrap(), Form::Json);
         assert_eq!(form_of(Path::new("b/a.ndjson")).unwrap(), Form::Ndjson);
@@ -361,8 +363,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn an_old_result_survives_a_check() {
     #[test]
     fn what_a_comparison_names_is_not_told_beside_it() {
         let case = Case::new(Test::AmBw(Stream::new(8, Layout::Short, 1)), "shm");
@@ -374,6 +374,8 @@ mod tests {
         assert_eq!(left_out(&run), Vec::<String>::new());
     }
 
+    #[test]
+    fn an_old_result_survives_a_check() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r.json");
         std::fs::write(&path, "old").unwrap();

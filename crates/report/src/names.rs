@@ -144,7 +144,7 @@ pub(crate) fn varying(cases: Vec<&Parameters>) -> Vec<String> {
 }
 
 /// What a case may differ in and still be the same question, the most telling first.
-const CIRCUMSTANCES: [&str; 9] = [
+const CIRCUMSTANCES: [&str; 10] = [
     "to",
     "roles",
     "cpus",
@@ -154,6 +154,7 @@ const CIRCUMSTANCES: [&str; 9] = [
     "warmup",
     "interval",
     "raw",
+    "arm",
 ];
 
 fn circumstances(result: &CaseResult) -> Identity {
@@ -177,6 +178,7 @@ fn circumstances(result: &CaseResult) -> Identity {
         case.warmup_text(),
         format_ns(case.report_interval_ns as f64),
         case.raw_samples_max.to_string(),
+        result.arm.clone().unwrap_or_default(),
     ];
     let named = CIRCUMSTANCES.map(str::to_owned).into_iter().zip(values);
     named.filter(|(_, value)| !value.is_empty()).collect()
@@ -296,6 +298,27 @@ mod tests {
             let is_same = differing == json!({});
             assert_eq!(second == format!("{first} (2)"), is_same, "{second}");
         }
+    }
+
+    #[test]
+    fn arms_that_are_the_same_in_everything_are_named() {
+        let arm = |letter: &str| CaseResult {
+            arm: Some(letter.to_owned()),
+            ..case(json!({}))
+        };
+        let cases = [arm("A"), arm("B")];
+        let names = Names::among(&cases);
+        assert_eq!(
+            [0, 1].map(|at| names.of(&cases[at])),
+            ["tcp am_bw 8 B arm A", "tcp am_bw 8 B arm B"]
+        );
+        // Arms that differ are told by that alone.
+        let other = CaseResult {
+            arm: Some("B".to_owned()),
+            ..case(json!({"layout": "bcopy"}))
+        };
+        let cases = [arm("A"), other];
+        assert_eq!(Names::among(&cases).of(&cases[0]), "tcp am_bw 8 B layout short");
     }
 
     #[test]

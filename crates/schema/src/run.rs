@@ -238,6 +238,9 @@ pub struct Resampled {
 pub struct CaseResult {
     /// The case.
     pub case: Case,
+    /// The arm of an experiment that it was measured in, `A` or `B`; absent where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<String>,
     /// The load that it was measured under to be compared with the same case without, as it was asked for: `cpu`, `none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under: Option<String>,
@@ -320,7 +323,7 @@ pub struct Run {
     /// Remarks on the run as a whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
-    /// Every case that was begun or refused, in the plan's order.
+    /// Every case, in the plan's order; those that the end of the run kept from being measured are skipped.
     pub cases: Vec<CaseResult>,
     /// What only one kind of result has.
     #[serde(default, skip_serializing_if = "Sections::is_empty")]

@@ -5,8 +5,8 @@
 /// 1.1 added `convergence` and `resampled` of a case and the sections of comparisons, sweeps and load curves.
 /// 1.2 added `step_ns` of a histogram. 1.3 added `step_found` and `on_step_ratio` of the clock, and `lacking` of an outcome.
 /// 1.4 lets `idle` of a case be absent: its outcomes have what each rank did. 1.5 added `rail` of a case,
-/// 1.6 its `to`, `received_before_msgs` and `began_ns` of an outcome, `under` of a result and `left_out_count` of a mesh's
-/// pair.
+/// 1.6 its `to`, `received_before_msgs` and `began_ns` of an outcome, `under` and `arm` of a result and `left_out_count` of a
+/// mesh's pair.
 pub const DOCUMENT_VERSION: &str = "1.6";
 
 /// Newest control protocol that this build speaks. 2: ranks exchange where they may run before they connect. 3: a rank without a

@@ -5,12 +5,15 @@ use super::loads::loaded;
 use super::runner::Measured;
 use crate::errors::{Failure, exit};
 use std::time::Instant;
-use wirespeed_report::Limits;
 use wirespeed_report::interference::{Loaded, under_load};
+use wirespeed_report::{Limits, UNREACHED};
 use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::order::InOrder;
 use wirespeed_schema::plan::PlannedCase;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Repetition};
+
+/// What two arms are called.
+const ARMS: [&str; 2] = ["A", "B"];
 
 /// A case, and the reason why it cannot run where that is known beforehand.
 pub struct Prepared {
@@ -152,11 +155,20 @@ impl Cell {
             return None;
         }
         let mut result = self.assemble(how, began, remarks);
+        result.arm = how.paired.then(|| ARMS[self.arm.min(1)].to_owned());
         result.under = self.loaded.as_ref().map(|(loaded, _)| loaded.load.clone());
         crate::remedies::told(&mut result.remarks);
         result.remedy = result.remedy.as_deref().map(crate::remedies::in_own_words);
         self.result = Some(result);
         self.result.as_ref()
+    }
+
+    /// Make the result of a cell of which nothing is known when the run ends. It never began, so nobody waits to hear of it.
+    pub fn cut(&mut self, how: &How, began: Instant) {
+        if self.result.is_none() {
+            self.skip = Some((UNREACHED.to_owned(), "run again".to_owned()));
+            self.settle(how, began, Vec::new());
+        }
     }
 
     fn assemble(&mut self, how: &How, began: Instant, remarks: Vec<Remark>) -> CaseResult {

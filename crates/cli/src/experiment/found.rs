@@ -5,6 +5,7 @@ use crate::document::Draft;
 use crate::errors::Failure;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use wirespeed_report::UNREACHED;
 use wirespeed_report::interference::{self, Arms, Interference, Loaded, Under};
 use wirespeed_schema::Run;
 use wirespeed_schema::order::{InOrder, map_of};
@@ -13,7 +14,7 @@ use wirespeed_schema::section::Order;
 
 /// What an experiment found.
 pub struct Found {
-    /// By the order in which cells were added; those that an interruption left unmeasured are absent.
+    /// By the order in which cells were added; those of a run that could not begin are absent.
     pub results: Vec<CaseResult>,
     /// For each of the results, the subject that it belongs to.
     pub subjects: Vec<usize>,
@@ -118,7 +119,10 @@ impl Found {
     /// What loads did, where there are any, by the results as they are now: a verb may have found wrong data in one.
     pub(super) fn interference(&self) -> Option<Interference> {
         let (seed, rounds) = self.compared?;
-        let by_cell: BTreeMap<usize, &CaseResult> = map_of(self.cells.iter().copied().zip(&self.results));
+        // What the end of the run kept from being measured is said of the run, not of each load.
+        let reached = self.cells.iter().copied().zip(&self.results);
+        let reached = reached.filter(|(_, result)| result.error.as_deref() != Some(UNREACHED));
+        let by_cell: BTreeMap<usize, &CaseResult> = map_of(reached);
         let with = |off: usize| {
             let loaded = by_cell.iter().filter_map(|(cell, result)| {
                 let (loaded, without) = self.loads.get(cell)?;

@@ -390,6 +390,12 @@ impl<'a> Experiment<'a> {
         // A goal whose time was used up before a case ran says so of it.
         let is_over = self.is_over();
         let any_failed = self.cells.iter().any(|cell| cell.failure.is_some());
+        // A run that could not begin has one failure, and no list of cases.
+        let any_known = self
+            .cells
+            .iter()
+            .any(|cell| cell.result.is_some() || cell.is_known());
+        let is_cut = self.stop.is_requested() || (self.failure.is_some() && any_known);
         for number in 0..self.cells.len() {
             let cell = &mut self.cells[number];
             let is_late = !is_over && !cell.is_known() && cell.has_reached(&self.how, self.began);
@@ -397,6 +403,9 @@ impl<'a> Experiment<'a> {
                 cell.skip = Some((GOAL_TIME.to_owned(), GOAL_TIME_REMEDY.to_owned()));
             }
             self.settle(number)?;
+            if is_cut {
+                self.cells[number].cut(&self.how, self.began);
+            }
         }
         Ok(Found::of(self))
     }

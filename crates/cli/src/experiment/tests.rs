@@ -262,6 +262,51 @@ fn the_wish_to_end_leaves_what_was_measured() {
     );
 }
 
+/// Whatever ends a run before all of it was measured: the document has every case, and the screen says which were not.
+#[test]
+fn what_the_end_of_a_run_left_unmeasured_is_named() {
+    let stop = StopFlag::new();
+    let stopped = Fake {
+        stopped: Some((2, stop.clone())),
+        ..Fake::default()
+    };
+    let broken = Fake {
+        last: Some((0, 0)),
+        ..Fake::default()
+    };
+    let mut arms = how("1", ExperimentArgs::default());
+    arms.paired = true;
+    let once = || how("1", ExperimentArgs::default());
+    for (how, fake, asked, rest) in [
+        (once(), stopped, vec![cases(5)], "3 of 5 cases not measured"),
+        (once(), broken, vec![cases(3)], "2 of 3 cases not measured"),
+        (
+            arms,
+            Fake {
+                stopped: Some((1, StopFlag::new())),
+                ..Fake::default()
+            },
+            vec![cases(1), cases(1)],
+            "1 of 2 cases not measured, for the run ended before it: inproc am_lat 8 B arm ",
+        ),
+    ] {
+        let (found, _) = ran(how, fake, asked);
+        let run = found.into_run(crate::document::Draft::begin(None, false));
+        assert_ne!(run.status, Status::Ok, "{rest}");
+        let told = crate::view::screen(&run, false, &crate::terminal::PAPER);
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(rest), "{told}");
+        assert_eq!(told.matches("the run ended before").count(), 1, "{told}");
+    }
+    let stopped = Fake {
+        stopped: Some((0, StopFlag::new())),
+        ..Fake::default()
+    };
+    stopped.stopped.as_ref().unwrap().1.request();
+    let (found, did) = ran(once(), stopped, vec![cases(2)]);
+    assert_eq!((found.results.len(), runs(&did).len()), (2, 0));
+}
+
 #[test]
 fn a_goal_ends_each_case_and_rounds_without_cases_are_the_runners() {
     let goal = ExperimentArgs {

@@ -96,6 +96,7 @@ pub fn case_result(case: Case, repetitions: Vec<Repetition>, limits: &Limits) ->
     let (error, remedy) = end.map_or((None, None), |(error, remedy)| (Some(error), Some(remedy)));
     CaseResult {
         case,
+        arm: None,
         under: None,
         status,
         error,
@@ -138,6 +139,14 @@ pub fn skipped_case(case: Case, reason: impl Into<String>, remedy: Option<String
     unmeasured(case, CaseStatus::Skipped, reason.into(), remedy)
 }
 
+/// Why a case was not measured that was to run when its run ended.
+pub const UNREACHED: &str = "the run ended before it";
+
+/// Whether the end of its run kept a case from being measured.
+pub(crate) fn is_unreached(result: &CaseResult) -> bool {
+    result.status == CaseStatus::Skipped && result.error.as_deref() == Some(UNREACHED)
+}
+
 /// The same result without raw outcomes, for [`wirespeed_schema::run::Event::CaseFinished`].
 pub fn without_outcomes(result: &CaseResult) -> CaseResult {
     let bare = |repetition: &Repetition| Repetition {
@@ -149,6 +158,7 @@ pub fn without_outcomes(result: &CaseResult) -> CaseResult {
     };
     CaseResult {
         case: result.case.clone(),
+        arm: result.arm.clone(),
         under: result.under.clone(),
         status: result.status,
         error: result.error.clone(),
@@ -193,6 +203,7 @@ pub fn run_status(cases: &[CaseResult], interrupted: bool) -> Status {
 fn unmeasured(case: Case, status: CaseStatus, error: String, remedy: Option<String>) -> CaseResult {
     CaseResult {
         case,
+        arm: None,
         under: None,
         status,
         error: Some(error),

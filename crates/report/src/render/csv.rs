@@ -2,6 +2,7 @@
 
 use super::RenderError;
 use super::tamed::{Rows, tamed};
+use crate::assemble::UNREACHED;
 use crate::perftest::{PerftestLine, PerftestSection};
 use crate::tags;
 use crate::wording::load_text;
@@ -125,7 +126,7 @@ fn unplanned(run: &Run, line: &PerftestLine) -> Vec<String> {
     let (status, why) = match (&line.failed, &line.skipped) {
         (Some(why), _) => (CaseStatus::Failed, why.as_str()),
         (None, Some(why)) => (CaseStatus::Skipped, why.as_str()),
-        (None, None) => (CaseStatus::Skipped, "the run ended before it"),
+        (None, None) => (CaseStatus::Skipped, UNREACHED),
     };
     let known = [
         ("document_version", run.document_version.clone()),

@@ -2,7 +2,7 @@
 
 use super::headline;
 use super::kinds::Kind;
-use super::remarks::why_nothing;
+use super::remarks::{unreached, why_nothing};
 use crate::charts::Picture;
 use crate::interference::Interference;
 use crate::interference::words::interference_answers;
@@ -28,6 +28,7 @@ pub fn answer(input: &Input, kind: &Kind, charts: &[Picture]) -> Vec<String> {
             "Incomplete: the run was interrupted, and this is what was measured until then.".to_owned(),
         );
     }
+    said.extend(unreached(&input.run.cases));
     // Why a run ended badly is said of every run, in words of its own.
     let told = input.run.status != Status::Ok && input.run.error.is_some();
     let why = why_nothing(&input.run.cases).filter(|_| said.is_empty() && !told);

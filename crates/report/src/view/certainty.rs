@@ -1,5 +1,6 @@
 //! How sure a result is: runs, intervals, the instrument and the machine in figures; and what was measured, and where.
 
+use crate::assemble::is_unreached;
 use crate::compare::environment::facts;
 use crate::figures::figure_text;
 use crate::import::UNKNOWN;
@@ -107,7 +108,8 @@ pub fn certainty(run: &Run) -> Vec<String> {
             counted(withheld as u64, "quantile")
         ));
     }
-    let bad = |status: CaseStatus| run.cases.iter().filter(|case| case.status == status).count();
+    let known = || run.cases.iter().filter(|case| !is_unreached(case));
+    let bad = |status: CaseStatus| known().filter(|case| case.status == status).count();
     for (status, word) in [
         (CaseStatus::WrongData, "carried wrong data and must not be used"),
         (CaseStatus::Failed, "failed"),

@@ -30,7 +30,7 @@ pub use bulk::{PROFILE_2009, PROFILE_SWEEP};
 pub use headline::{UNRECORDED, case_text};
 pub use model::{Line, Part, Paste, Spread, Subject, View};
 pub use quick::{QuickSection, QuickTransport};
-pub use remarks::{Cause, NAMED_MAX, Told, by_cause, listed};
+pub use remarks::{Cause, NAMED_MAX, Told, by_cause, listed, unreached};
 
 use crate::charts::{Picture, pictures};
 use crate::labels::Input;

@@ -4,6 +4,7 @@
 //! best of all sizes.
 
 use super::model::Part;
+use crate::assemble::is_unreached;
 use crate::charts::Picture;
 use crate::figures::{duration, rate, with_interval};
 use crate::labels::Input;
@@ -201,7 +202,8 @@ fn unmeasured(run: &Run, section: &QuickSection) -> Vec<String> {
     let mut single: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in &section.transports {
         let name = row.transport.as_str();
-        let without = cases_of(run, name).filter(|result| result.metrics.is_empty());
+        // Which the end of the run left unmeasured is said of any run.
+        let without = cases_of(run, name).filter(|result| result.metrics.is_empty() && !is_unreached(result));
         let reasons = without.filter_map(|result| result.error.as_deref());
         match (row.unavailable.as_deref(), is_measured(name)) {
             (Some(why), _) => filed(&mut whole, why, name),

@@ -2,6 +2,7 @@
 
 use super::cases;
 use super::model::{Line, Part};
+use crate::assemble::{UNREACHED, is_unreached};
 use crate::checks::{is_of_busy_machine, run_remarks};
 use crate::figures::spoken;
 use crate::names::Names;
@@ -167,8 +168,24 @@ pub fn why_nothing(results: &[CaseResult]) -> Option<String> {
     })
 }
 
+/// How many of the cases the end of the run left unmeasured, and which.
+pub fn unreached(results: &[CaseResult]) -> Option<String> {
+    let names = Names::among(results);
+    let those = results.iter().filter(|result| is_unreached(result));
+    let labels: Vec<String> = those.map(|result| names.of(result)).collect();
+    let them = if labels.len() == 1 { "it" } else { "them" };
+    (!labels.is_empty()).then(|| {
+        format!(
+            "{} of {} not measured, for the run ended before {them}: {}.",
+            labels.len(),
+            counted(results.len() as u64, "case"),
+            listed(&labels, NAMED_MAX)
+        )
+    })
+}
+
 /// Cases without figures, each with its remedy and the reason, where `answer` does not have that already; and quantiles that
-/// have too few samples.
+/// have too few samples. Which the run did not reach, the answer says.
 pub fn failures(results: &[CaseResult], answer: &[String]) -> Vec<Part> {
     let names = Names::among(results);
     let line = |(why, cases): (&str, Vec<&CaseResult>)| {
@@ -186,7 +203,8 @@ pub fn failures(results: &[CaseResult], answer: &[String]) -> Vec<Part> {
             remedy: cases.iter().find_map(|result| result.remedy.clone()),
         }
     };
-    let parts = [causes(results).into_iter().map(line).collect(), withheld(results)];
+    let causes = causes(results).into_iter().filter(|(why, _)| *why != UNREACHED);
+    let parts = [causes.map(line).collect(), withheld(results)];
     parts
         .into_iter()
         .filter(|lines| !lines.is_empty())

@@ -20,6 +20,7 @@ use wirespeed_mesh::Pair as Ends;
 use wirespeed_mesh::schedule::pack;
 use wirespeed_report::byteio::{complete, result_of};
 use wirespeed_report::view;
+use wirespeed_report::{UNREACHED, skipped_case};
 use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
 use wirespeed_schema::run::{CaseResult, Event, Status};
@@ -236,6 +237,14 @@ impl Planned {
         (pair, case)
     }
 
+    /// A pair that was to be measured when the run ended.
+    fn unreached(&self) -> Measured {
+        let pair = self.lost(UNREACHED);
+        let mut case = skipped_case(result_of(&pair).case, UNREACHED, Some("run again".to_owned()));
+        case.case.options.insert("pair".to_owned(), self.name.clone());
+        (pair, case)
+    }
+
     /// A pair that gave nothing.
     fn lost(&self, why: impl Into<String>) -> Pair {
         Pair {
@@ -369,12 +378,14 @@ pub fn bench(
         }),
         false => {
             let mut progress = Progress::of_steps(plan.len(), quiet);
-            let going_on = plan.iter().take_while(|_| !stop.is_requested());
-            let measured = |one: &Planned| {
-                progress.start_as(&one.name);
-                one.measure(words, arguments, repeats)
+            let measured = |one: &Planned| match stop.is_requested() {
+                true => one.unreached(),
+                false => {
+                    progress.start_as(&one.name);
+                    one.measure(words, arguments, repeats)
+                }
             };
-            let found = going_on.map(measured).collect();
+            let found = plan.iter().map(measured).collect();
             progress.finish();
             found
         }
@@ -537,5 +548,14 @@ mod tests {
             let found = names(text).unwrap_err();
             assert!(found.contains(cause), "{text:?}: {found}");
         }
+    }
+
+    #[test]
+    fn a_pair_that_was_not_reached_has_its_case() {
+        let text = "pairs = [\"a -> b\"]\n[[machine]]\nname = \"a\"\nrun = [\"ssh\", \"a\"]\n[[machine]]\nname = \"b\"\nurl = \"http://b/f\"\n";
+        let (pair, case) = parse(text, false).unwrap()[0].unreached();
+        assert_eq!((pair.name.as_str(), pair.runs.len()), ("a -> b", 0));
+        assert_eq!(case.error, pair.error);
+        assert!(wirespeed_report::view::unreached(&[case]).is_some());
     }
 }
