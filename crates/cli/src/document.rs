@@ -1,6 +1,6 @@
 //! The run document around the cases: what was asked for, by which build, on which machine, when, for how long.
 
-use crate::{calendar, front, job, remedies, version};
+use crate::{calendar, front, job, remedies, version, words};
 use std::time::Instant;
 use wirespeed::host::FingerprintOptions;
 use wirespeed_schema::Run;
@@ -27,11 +27,7 @@ impl Draft {
         Draft {
             began,
             run: Run {
-                command: command(
-                    front::argv()
-                        .into_iter()
-                        .map(|word| word.to_string_lossy().into_owned()),
-                ),
+                command: command(front::argv().iter().map(|word| words::of(word))),
                 plan,
                 host: host(include_host_name),
                 sections,

@@ -5,6 +5,7 @@
 //! It must never truncate a file before its new content is on the disk, and leave nothing of its own behind.
 
 use crate::errors::Failure;
+use crate::words;
 use rustix::fs::{FallocateFlags, Gid, Uid, fallocate, fchown};
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write as _};
@@ -149,7 +150,7 @@ fn target(path: &Path) -> io::Result<Target> {
 
 /// `path` as a message may show it: in one line, and without what a terminal obeys.
 pub fn shown(path: &Path) -> String {
-    quoted(&path.to_string_lossy(), usize::MAX)
+    quoted(&words::of(path.as_os_str()), usize::MAX)
 }
 
 /// The folder of `place`.

@@ -36,6 +36,7 @@ mod typed;
 mod version;
 mod view;
 mod watch;
+mod words;
 
 use args::{ColorChoice, Verb};
 use clap::error::ErrorKind;

@@ -5,7 +5,7 @@ mod numbers;
 use crate::args::Cli;
 use crate::behind::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE, PACE, RATES_ARE_OFFERED};
 use crate::errors::Failure;
-use crate::{file, guesses, needs, output};
+use crate::{file, guesses, needs, output, words};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches as _};
 use std::ffi::OsString;
@@ -20,6 +20,14 @@ fn in_two_lines(error: &clap::Error, argv: &[OsString]) -> Failure {
     if error.kind() == ErrorKind::MissingRequiredArgument {
         let missing: Vec<_> = strings(error.get(ContextKind::InvalidArg));
         cause = format!("missing: {}", missing.join(" "));
+    }
+    if error.kind() == ErrorKind::InvalidUtf8 {
+        let bytes = argv.iter().filter(|word| word.to_str().is_none());
+        let bytes: Vec<String> = bytes.map(|word| words::of(word)).collect();
+        return Failure::usage(
+            format!("not UTF-8: {}", bytes.join(" ")),
+            "write it in UTF-8; names of files alone may have other bytes",
+        );
     }
     Failure::usage(cause, clap_remedy(error, argv))
 }
@@ -110,6 +118,13 @@ fn clap_remedy(error: &clap::Error, argv: &[OsString]) -> String {
     {
         return "name the key file in WIRESPEED_KEY_FILE, or give its line with --identity".to_owned();
     }
+    if let [word, ..] = unknown.as_slice()
+        && argv
+            .windows(2)
+            .any(|two| two[0] == "--interference" && two[1] == word.as_str())
+    {
+        return format!("write it as one word: --interference={word}");
+    }
     if let Some(advice) = of_bare_word(error, &command) {
         return advice;
     }
@@ -118,13 +133,6 @@ fn clap_remedy(error: &clap::Error, argv: &[OsString]) -> String {
         return format!("here it is called {word}");
     }
     for (kind, given) in [
-    if let [word, ..] = unknown.as_slice()
-        && argv
-            .windows(2)
-            .any(|two| two[0] == "--interference" && two[1] == word.as_str())
-    {
-        return format!("write it as one word: --interference={word}");
-    }
         (ContextKind::SuggestedArg, ContextKind::InvalidArg),
         (ContextKind::SuggestedValue, ContextKind::InvalidValue),
     ] {

@@ -22,14 +22,35 @@ fn share(ratio: f64, digits: usize) -> String {
     }
 }
 
-/// A command as a shell reads it: each word is one word, whatever it holds.
+/// A command as a shell reads it: each word is one word, whatever it holds. One that was not text is recorded as a shell takes it.
 pub fn shell_words(words: &[String]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
-    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+    let quoted = |word: &String| match (!word.is_empty() && word.chars().all(is_plain)) || is_of_bytes(word) {
         true => word.clone(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     };
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a word stands for bytes that are no text, `$'caf\xe9'`, and for nothing else: a shell takes it for one word.
+fn is_of_bytes(word: &str) -> bool {
+    let inner = word.strip_prefix("$'").and_then(|rest| rest.strip_suffix('\''));
+    let Some(mut rest) = inner.filter(|inner| inner.contains(r"\x")) else {
+        return false;
+    };
+    while let Some((plain, escaped)) = rest.split_once('\\') {
+        let hex = escaped.strip_prefix('x').and_then(|digits| digits.get(..2));
+        let is_byte = hex.is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        rest = match (is_byte, escaped.chars().next()) {
+            (true, _) => &escaped[3..],
+            (false, Some('\\' | '\'')) => &escaped[1..],
+            _ => return false,
+        };
+        if plain.contains('\'') {
+            return false;
+        }
+    }
+    !rest.contains('\'')
 }
 
 /// A ratio: `3.3 times`.
@@ -118,6 +139,28 @@ mod tests {
         assert_eq!(against(3.26), "3.3 times");
         assert_eq!(against(0.995), "0.5 % less than");
         assert_eq!(spread(2.5), "2.5 times its median");
+    }
+
+    #[test]
+    fn a_word_of_bytes_is_typed_as_it_is_recorded_and_nothing_else() {
+        let typed = |word: &str| shell_words(&[word.to_owned()]);
+        for word in [r"$'caf\xe9.json'", r"$'\'\\\xff'"] {
+            assert_eq!(typed(word), word);
+        }
+        for word in [
+            r"$'a\xe9'; rm x'",
+            r"$'\xe9\q'",
+            r"$'\x+f'",
+            r"$'\xe",
+            "$'a'",
+            r"$'\\'\xe9'",
+        ] {
+            assert_eq!(
+                typed(word),
+                format!("'{}'", word.replace('\'', r"'\''")),
+                "{word}"
+            );
+        }
     }
 
     proptest! {

@@ -12,6 +12,7 @@ use crate::cmd::front::Front;
 use crate::cmd::speed::speed;
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Prepared, pin};
+use crate::words;
 use clap::ValueEnum as _;
 use movers::Movers;
 use std::net::{IpAddr, Ipv4Addr};
@@ -164,7 +165,7 @@ fn path(arguments: &ByteioPeersArgs) -> Result<Path<'_>, Failure> {
                 false => "wirespeed".to_owned(),
             }),
             run,
-            file: file.to_string_lossy().into_owned(),
+            file: words::name(&file)?,
             at,
             takes: arguments.put,
         },

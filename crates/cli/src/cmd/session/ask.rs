@@ -9,6 +9,7 @@ use crate::file;
 use crate::group::check_identity;
 use crate::input;
 use crate::open_loop::{Asked, Rates};
+use crate::words;
 use std::path::Path as FilePath;
 use std::time::Duration;
 pub use streams::{options, transports};
@@ -58,8 +59,8 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         .map(|r| route(r))
         .collect::<Result<_, _>>()?;
     let mut definition = definition(arguments, path)?;
-    let mut work = work(arguments)?;
     check_identity(arguments.identity.as_deref())?;
+    let mut work = work(arguments)?;
     let prepended = match &arguments.prepend {
         Some(directory) => Some(prepend(&mut work, directory)?),
         None => None,
@@ -306,7 +307,7 @@ fn prepend(work: &mut Work, directory: &FilePath) -> Result<String, Failure> {
             "name a package directory",
         ));
     }
-    let shown = directory.to_string_lossy().into_owned();
+    let shown = words::name(&directory)?;
     let before = |variable: &str, first: String| (variable.to_owned(), first);
     let rez = std::env::var_os("REZ_PACKAGES_PATH").is_some() || std::env::var_os("REZ_USED").is_some();
     work.prepend = match rez {

@@ -6,6 +6,7 @@ use crate::cmd::byteio::runner::Transfers;
 use crate::errors::Failure;
 use crate::experiment::loads::refused;
 use crate::experiment::{Measured, OnSeen, Runner, Visit};
+use crate::words;
 use wirespeed::load::{Background, Measuring};
 use wirespeed_byteio::peers::{Mover, Room, Shape, Transferred};
 use wirespeed_control::StopFlag;
@@ -43,7 +44,7 @@ impl Movers<'_> {
     fn moved(&self, mover: Mover, port: u16) -> Result<BulkRun, Failure> {
         let path = self.path;
         let file = match (&path.arguments.mounted, mover) {
-            (Some(mounted), Mover::Mounted) => mounted.to_string_lossy().into_owned(),
+            (Some(mounted), Mover::Mounted) => words::name(mounted)?,
             _ => path.far.file.clone(),
         };
         let shape = Shape {

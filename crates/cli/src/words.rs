@@ -1,0 +1,66 @@
+//! Words of a command line as text. A name that is not UTF-8 is written as a shell takes it, `$'caf\xe9'`; it must never lose a byte
+//! in silence.
+
+use crate::errors::Failure;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use wirespeed_schema::shown::is_obeyed;
+
+/// The word itself, or what stands for it in a shell.
+pub fn of(word: &OsStr) -> String {
+    if let Some(text) = word.to_str() {
+        return text.to_owned();
+    }
+    let mut said = String::from("$'");
+    let hex = |said: &mut String, bytes: &[u8]| {
+        for byte in bytes {
+            // Writing to a String cannot fail.
+            let _ = write!(said, "\\x{byte:02x}");
+        }
+    };
+    for chunk in word.as_bytes().utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\\' | '\'' => said.extend(['\\', c]),
+                c if is_obeyed(c) => hex(&mut said, c.encode_utf8(&mut [0; 4]).as_bytes()),
+                c => said.push(c),
+            }
+        }
+        hex(&mut said, chunk.invalid());
+    }
+    said + "'"
+}
+
+/// The name of a file that another program, or a document, has as text. Errors where it is none.
+pub fn name(path: &Path) -> Result<String, Failure> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Failure::usage(
+            format!(
+                "{} is not UTF-8, and is given to others as text",
+                of(path.as_os_str())
+            ),
+            "give it a name in UTF-8, or a link with one",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_byte_of_a_word_is_lost() {
+        for (bytes, said) in [
+            (&b"run"[..], "run"),
+            ("naïve 'x'".as_bytes(), "naïve 'x'"),
+            (b"caf\xe9.json", r"$'caf\xe9.json'"),
+            (b"\xc3\xa9'\\\n\xff", r"$'é\'\\\x0a\xff'"),
+        ] {
+            assert_eq!(of(OsStr::from_bytes(bytes)), said);
+            let path = Path::new(OsStr::from_bytes(bytes));
+            assert_eq!(name(path).is_ok(), !said.starts_with('$'), "{said}");
+        }
+    }
+}
