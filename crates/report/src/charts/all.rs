@@ -228,7 +228,7 @@ impl<'a> Curves<'a> {
     /// Curves over sizes or windows; where two cases have both the same, they are points of two curves, which tell what else they
     /// differ in.
     fn of(cases: &Found<'a>, several: bool) -> Curves<'a> {
-        let following = following_window(cases);
+        let following = following(cases);
         let name =
             |(input, case): &(&Input, &'a CaseResult)| (*case, sweep_name(input, case, several, &following));
         let mut curves: Vec<(&CaseResult, String)> = cases.iter().map(name).collect();
@@ -275,41 +275,36 @@ impl<'a> Curves<'a> {
     }
 }
 
-/// Transport, test and name of each option that is chosen by the window where nobody says it: a session coalesces what has more
-/// than one credit. Those of one window all have the same value of it.
-fn following_window(cases: &Found) -> BTreeSet<(String, &'static str, String)> {
-    let mut values: BTreeMap<(String, &'static str, String), BTreeMap<u64, BTreeSet<Option<&String>>>> =
-        BTreeMap::new();
+/// Transport, test and name of an option.
+type OptionOf = (String, &'static str, String);
+
+/// Options that are there or not by size and window alone: a session gathers small messages of more than one credit. They are one
+/// curve's; where two cases of one size and window differ in an option, it makes two.
+fn following(cases: &Found) -> BTreeSet<OptionOf> {
+    type Values<'a> = BTreeSet<Option<&'a String>>;
     let names: BTreeSet<&String> = cases
         .iter()
         .flat_map(|(_, case)| case.case.options.keys())
         .collect();
+    let mut values: BTreeMap<OptionOf, BTreeMap<(u64, u64), Values<'_>>> = BTreeMap::new();
     for (_, case) in cases {
+        let (case, test) = (&case.case, &case.case.test);
         for name in &names {
-            let key = (
-                case.case.transport.clone(),
-                case.case.test.name(),
-                (*name).clone(),
-            );
-            let of_windows = values.entry(key).or_default();
-            let of_window = of_windows.entry(case.case.test.window()).or_default();
-            of_window.insert(case.case.options.get(*name));
+            let key = (case.transport.clone(), test.name(), (*name).clone());
+            let places = values.entry(key).or_default();
+            let at = places.entry((test.size_bytes(), test.window())).or_default();
+            at.insert(case.options.get(*name));
         }
     }
-    let follows = |of_windows: &BTreeMap<u64, BTreeSet<Option<&String>>>| {
-        let all: BTreeSet<_> = of_windows.values().flatten().collect();
-        all.len() > 1 && of_windows.values().all(|of_window| of_window.len() == 1)
+    let follows = |(_, places): &(OptionOf, BTreeMap<(u64, u64), Values<'_>>)| {
+        let all: Values<'_> = places.values().flatten().copied().collect();
+        all.len() == 2 && all.contains(&None) && places.values().all(|at| at.len() == 1)
     };
-    let found = values.into_iter().filter(|(_, of_windows)| follows(of_windows));
+    let found = values.into_iter().filter(follows);
     found.map(|(key, _)| key).collect()
 }
 
-fn sweep_name(
-    input: &Input,
-    case: &CaseResult,
-    several: bool,
-    following: &BTreeSet<(String, &'static str, String)>,
-) -> String {
+fn sweep_name(input: &Input, case: &CaseResult, several: bool, following: &BTreeSet<OptionOf>) -> String {
     let mut told = case.case.clone();
     let key = |name: &String| (case.case.transport.clone(), case.case.test.name(), name.clone());
     told.options.retain(|name, _| !following.contains(&key(name)));
@@ -339,13 +334,11 @@ mod tests {
     use serde_json::json;
     use wirespeed_schema::Run;
 
-    /// The curves that streams of these windows, with these values of an option, are points of.
-    fn curves(of: &[(u64, Option<&str>)]) -> BTreeSet<String> {
-        let case = |(window, value): &(u64, Option<&str>)| {
-            let mut case = stream(
-                json!({"window_msgs": window, "options": {}}),
-                &[("rate_msg_per_s", 1e6)],
-            );
+    /// The curves that streams of these windows and sizes, with these values of an option, are points of.
+    fn curves(of: &[(u64, u64, Option<&str>)]) -> BTreeSet<String> {
+        let case = |(window, size, value): &(u64, u64, Option<&str>)| {
+            let fields = json!({"window_msgs": window, "size_bytes": size, "options": {}});
+            let mut case = stream(fields, &[("rate_msg_per_s", 1e6)]);
             let option = value.map(|value| ("coalesce".to_owned(), value.to_owned()));
             case.case.options.extend(option);
             case
@@ -359,11 +352,18 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_follows_from_the_window_makes_no_curve_of_its_own() {
+    fn an_option_that_follows_from_size_and_window_makes_no_curve_of_its_own() {
+        let (none, some) = (None, Some("16K"));
         let one = BTreeSet::from(["tcp am_bw".to_owned()]);
-        assert_eq!(curves(&[(1, None), (8, Some("16K")), (64, Some("16K"))]), one);
-        assert_eq!(curves(&[(1, None), (8, Some("16K")), (8, None)]).len(), 2);
+        for of in [
+            [(1, 8, none), (8, 8, some), (64, 8, some)],
+            [(8, 8, some), (8, 64, some), (8, 1 << 20, none)],
+        ] {
+            assert_eq!(curves(&of), one, "{of:?}");
+        }
+        assert_eq!(curves(&[(1, 8, none), (8, 8, some), (8, 8, none)]).len(), 2);
+        assert_eq!(curves(&[(1, 8, Some("4K")), (8, 8, some)]).len(), 2);
         let same = BTreeSet::from(["tcp am_bw coalesce 16K".to_owned()]);
-        assert_eq!(curves(&[(1, Some("16K")), (8, Some("16K"))]), same);
+        assert_eq!(curves(&[(1, 8, some), (8, 8, some)]), same);
     }
 }
