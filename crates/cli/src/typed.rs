@@ -49,10 +49,10 @@ pub fn read(argv: &[OsString]) -> Result<(Cli, ArgMatches), clap::Error> {
     }
 }
 
-/// The program's words `argv`, parsed.
-pub fn parse(argv: Vec<OsString>) -> Result<Cli, Failure> {
-    let (cli, words) = read(&argv).map_err(|error| of_words(error, &argv))?;
-    needs::refuse(&words).map(|()| cli)
+/// The program's words `argv`, parsed, and as typed.
+pub fn parse(argv: &[OsString]) -> Result<(Cli, ArgMatches), Failure> {
+    let (cli, words) = read(argv).map_err(|error| of_words(error, argv))?;
+    needs::refuse(&words).map(|()| (cli, words))
 }
 
 /// clap's error about `argv`: a value that begins with a dash is shown as it was typed, with its option, and what is no number

@@ -165,6 +165,8 @@ fn bad_words_are_refused_with_a_way_out() {
         "byteio get http://127.0.0.1:1/",
         "byteio get http://127.0.0.1:1/f --block-size 0",
         "byteio get http://127.0.0.1:1/f --stall 0s",
+        "byteio get http://127.0.0.1:1/f --key file",
+        "byteio put f http://127.0.0.1:1/f --identity x",
         "byteio bench",
         "byteio bench http://127.0.0.1:1/f --nominal fast",
         "byteio bench http://127.0.0.1:1/f --mechanism pigeon",

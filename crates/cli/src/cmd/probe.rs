@@ -8,7 +8,7 @@ use crate::request;
 use crate::typed;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, Parser};
+use clap::{ArgMatches, Args, Command, CommandFactory, Parser};
 use std::ffi::OsString;
 use wirespeed::{Machine, Registry};
 use wirespeed_schema::plan::{Axis, Plan, expand, parameter};
@@ -81,8 +81,14 @@ fn own_options(run: &RunArgs) -> Result<(), Failure> {
 
 /// The first that was typed of the options that hold for the whole program. A variable of the environment holds for it, too.
 fn of_program(typed: &ArgMatches) -> Option<String> {
-    let words = typed.subcommand_matches("run")?;
-    let all = OutputArgs::augment_args(Cli::command());
+    first_typed(
+        typed.subcommand_matches("run")?,
+        &OutputArgs::augment_args(Cli::command()),
+    )
+}
+
+/// The first of the options of `all` that was typed among `words`.
+pub fn first_typed(words: &ArgMatches, all: &Command) -> Option<String> {
     let is_typed = |id: &&clap::Id| words.value_source(id.as_str()) == Some(ValueSource::CommandLine);
     let mut typed = words.ids().filter(is_typed);
     let option = typed.find_map(|id| all.get_arguments().find(|option| option.get_id() == id))?;

@@ -83,8 +83,8 @@ mod tests {
     use clap::Arg;
 
     fn failure(words: &[&str]) -> Failure {
-        let argv = words.iter().map(OsString::from).collect();
-        crate::typed::parse(argv).unwrap_err()
+        let argv: Vec<OsString> = words.iter().map(OsString::from).collect();
+        crate::typed::parse(&argv).unwrap_err()
     }
 
     #[test]
@@ -146,8 +146,8 @@ mod tests {
                 let Some(name) = option.get_long() else { continue };
                 for value in ["x1y", "999999999999999999999999"] {
                     let argv = [&path[..], &[format!("--{name}={value}")]].concat();
-                    let Err(failure) = crate::typed::parse(argv.into_iter().map(OsString::from).collect())
-                    else {
+                    let argv: Vec<OsString> = argv.into_iter().map(OsString::from).collect();
+                    let Err(failure) = crate::typed::parse(&argv) else {
                         continue;
                     };
                     asked += usize::from(failure.remedy.starts_with("give a "));

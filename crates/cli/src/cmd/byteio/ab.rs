@@ -3,14 +3,18 @@
 use super::bench::{ends, shaped};
 use super::job;
 use super::runner::Transfers;
-use crate::args::{AbArgs, ByteioBenchArgs, ByteioVerb, ColorChoice, Verb};
+use crate::args::{
+    AbArgs, ByteioArgs, ByteioBenchArgs, ByteioVerb, Cli, ColorChoice, ExperimentArgs, OutputArgs, Verb,
+};
 use crate::cmd::ab::PAIRS;
 use crate::cmd::compare::Gate;
 use crate::cmd::dry_run;
 use crate::cmd::front::Front;
+use crate::cmd::probe::first_typed;
 use crate::errors::{Ended, Failure};
 use crate::experiment::How;
 use crate::{same, typed};
+use clap::{Args as _, CommandFactory as _};
 use std::ffi::OsString;
 use wirespeed_byteio::client::TransferOptions;
 use wirespeed_report::byteio::take_pairs;
@@ -77,16 +81,21 @@ fn arm(words: &[String], own: &AbArgs) -> Result<Arm, Failure> {
         ));
     }
     let argv = std::iter::once("wirespeed").chain(words.iter().map(String::as_str));
-    let parsed = typed::parse(argv.map(OsString::from).collect())?;
-    let arguments = match parsed.verb {
-        Verb::Byteio(byteio) => match byteio.verb {
-            ByteioVerb::Bench(arguments) => arguments,
-            _ => return Err(not_an_arm("another verb")),
-        },
-        _ => return Err(not_an_arm("another verb")),
+    let argv: Vec<OsString> = argv.map(OsString::from).collect();
+    let (parsed, typed) = typed::parse(&argv)?;
+    let Verb::Byteio(ByteioArgs {
+        verb: ByteioVerb::Bench(arguments),
+    }) = parsed.verb
+    else {
+        return Err(not_an_arm("another verb"));
     };
-    if let Some(option) = arguments.experiment.given().or(own_option(&arguments)) {
-        return Err(not_an_arm(option));
+    let words = typed
+        .subcommand_matches("byteio")
+        .and_then(|byteio| byteio.subcommand_matches("bench"));
+    let all = OutputArgs::augment_args(ExperimentArgs::augment_args(Cli::command()));
+    let of_both = words.and_then(|words| first_typed(words, &all));
+    if let Some(option) = of_both.or(own_option(&arguments)) {
+        return Err(not_an_arm(&option));
     }
     let (read, written) = (arguments.put.iter().chain(&arguments.into), own.written());
     read.into_iter()
@@ -111,33 +120,26 @@ fn not_an_arm(what: &str) -> Failure {
     )
 }
 
-/// An option that makes more of it than one transfer, or belongs before the first `--`.
-fn own_option(bench: &ByteioBenchArgs) -> Option<&'static str> {
-    let (experiment, output) = (&bench.experiment, &bench.output);
+/// An option that makes more of it than one transfer.
+fn own_option(bench: &ByteioBenchArgs) -> Option<String> {
     let given = [
-        ("--cpus", !experiment.cpus.is_empty()),
-        ("--live", experiment.live),
-        ("--quiet", output.quiet),
-        ("--remarks", output.remarks),
-        ("--strict", output.strict),
         ("--at-once", bench.at_once),
         ("--pairs", bench.pairs.is_some()),
         ("--sweep", bench.sweep),
         ("--both", bench.both),
         ("--emulated", bench.emulated),
         ("--offered", bench.open_loop.offered.is_some()),
-        ("an option for results", output.is_given()),
     ];
-    given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+    let first = given.iter().find(|(_, given)| *given);
+    first.map(|(name, _)| (*name).to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Cli, ExperimentArgs, OutputArgs};
-    use clap::{Args as _, Command, Parser as _};
+    use clap::Parser as _;
 
-    /// What an arm would take and not heed is refused: every option of measuring and of results.
+    /// What an arm would take and not heed is refused: every option of measuring, of results and of the program.
     #[test]
     fn options_of_the_whole_comparison_are_refused_in_an_arm() {
         let words = |option: &[&str]| -> Vec<String> {
@@ -151,12 +153,8 @@ mod tests {
             panic!("it is ab")
         };
         assert!(arm(&words(&[]), &own).is_ok());
-        let all = OutputArgs::augment_args(ExperimentArgs::augment_args(Command::new("bench")));
-        // A variable of the environment sets it for the whole program.
-        let options = all
-            .get_arguments()
-            .filter(|option| option.get_id() != "include_host_name");
-        for option in options {
+        let all = OutputArgs::augment_args(ExperimentArgs::augment_args(Cli::command()));
+        for option in all.get_arguments() {
             let long = format!("--{}", option.get_long().unwrap());
             let value = match option.get_id().as_str() {
                 "repeats" => Some("2"),
@@ -165,8 +163,12 @@ mod tests {
                 "interference" => Some("cpu"),
                 "cpus" | "seed" => Some("0"),
                 "output" => Some("x.json"),
-                _ => None,
+                "mpi" => Some("libmpi.so"),
+                "mpi_threads" => Some("single"),
+                "mpi_threads_per_process" => Some("2"),
+                "color" => Some("never"),
             };
+                _ => None,
             let given = value.map_or(long.clone(), |value| format!("{long}={value}"));
             let refused = arm(&words(&[&given]), &own).err();
             let refused = refused.unwrap_or_else(|| panic!("{long} is taken"));

@@ -40,7 +40,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let common = (&arguments.output, color);
     let how = How::of(&arguments.experiment, (&mut plan, runs(arguments)), common)?;
     if let Some(machines) = machines(arguments, &words)? {
-        at_the_reader(arguments, std::env::var("WIRESPEED_IDENTITY").ok())?;
+        at_the_reader(arguments, std::env::var(job::IDENTITY).ok())?;
         return pairs::bench(arguments, &words, &machines.pairs, how.repeats, color);
     }
     let mut jobs = jobs(arguments, words)?;
@@ -100,16 +100,12 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
 /// is not: readers on this machine have it too.
 fn at_the_reader(arguments: &ByteioBenchArgs, identity: Option<String>) -> Result<(), Failure> {
     let words = &arguments.experiment;
-    let typed = arguments.transfer.identity.as_ref();
+    let credential = job::credential(&arguments.transfer, identity);
     let given = [
         ("--put", arguments.put.is_some()),
         ("--into", arguments.into.is_some()),
         ("--nominal", arguments.nominal.is_some()),
-        ("--key", arguments.transfer.key.is_some()),
-        (
-            "--identity",
-            typed.is_some_and(|typed| Some(typed) != identity.as_ref()),
-        ),
+        (credential.unwrap_or_default(), credential.is_some()),
         ("--until", words.until.is_some()),
         ("--interference", !words.interference.is_empty()),
         ("--seed", words.seed.is_some()),

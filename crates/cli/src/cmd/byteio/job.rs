@@ -4,7 +4,6 @@
 use crate::args::{ByteioMechanism, ExperimentArgs, TransferArgs, Verify};
 use crate::errors::Failure;
 use crate::experiment::{Prepared, fill};
-use crate::group::check_identity;
 use crate::progress::Progress;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,6 +47,34 @@ pub enum Ends {
     Put(PathBuf),
 }
 
+/// The variable that gives every command an identity.
+pub const IDENTITY: &str = "WIRESPEED_IDENTITY";
+
+/// The option for a credential that was typed; the environment's `identity` is for whoever needs one.
+pub fn credential(words: &TransferArgs, identity: Option<String>) -> Option<&'static str> {
+    let typed = words
+        .identity
+        .as_ref()
+        .filter(|typed| Some(*typed) != identity.as_ref());
+    let key = words.key.as_ref().map(|_| "--key");
+    key.or(typed.map(|_| "--identity"))
+}
+
+/// What shows a service behind TLS who asks.
+fn identity(url: &Url, words: &TransferArgs) -> Result<Option<Identity>, Failure> {
+    match (url.secure, credential(words, std::env::var(IDENTITY).ok())) {
+        (true, _) => Ok(Some(Identity::find(
+            words.identity.as_deref(),
+            words.key.as_deref(),
+        )?)),
+        (false, None) => Ok(None),
+        (false, Some(option)) => Err(Failure::usage(
+            format!("{option}: the address is http, where nobody is asked who he is"),
+            "leave it out, or write https:// if that is what the service prints",
+        )),
+    }
+}
+
 /// The options of a transfer.
 pub fn options(
     url: &str,
@@ -61,11 +88,7 @@ pub fn options(
             "write it as `wirespeed byteio serve` prints it, with the file's path",
         )
     })?;
-    check_identity(words.identity.as_deref())?;
-    let identity = match url.secure {
-        true => Some(Identity::find(words.identity.as_deref(), words.key.as_deref())?),
-        false => None,
-    };
+    let identity = identity(&url, words)?;
     let block_bytes = size("block-size", &words.block_size)?;
     if block_bytes == 0 {
         return Err(Failure::usage(
