@@ -105,8 +105,9 @@ pub struct Transfer {
     pub payload_bytes: u64,
     /// From the first request byte to the last payload byte in user space.
     pub elapsed_ns: u64,
-    /// Payload over that time.
-    pub bandwidth_bytes_per_s: Finite,
+    /// Payload over that time; absent where nothing moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth_bytes_per_s: Option<Finite>,
     /// Look-up of the resource: name, size, mechanisms.
     pub lookup_ns: u64,
     /// Until every connection was made.
@@ -164,6 +165,12 @@ impl Transfer {
     /// Bytes read from and written to all sockets.
     pub fn socket_bytes(&self) -> u64 {
         let of = |c: &Connection| c.socket_read_bytes + c.socket_written_bytes;
+    /// Its rate; `None` where nothing moved, of which earlier documents say 0.
+    pub fn rate_bytes_per_s(&self) -> Option<f64> {
+        let rate = self.bandwidth_bytes_per_s.map(Finite::get);
+        rate.filter(|rate| *rate > 0.0)
+    }
+
         self.connections.iter().map(of).sum()
     }
 

@@ -27,6 +27,9 @@ fn where_nothing_moves_there_is_neither_a_rate_nor_a_limit() {
         let pair =
             run(&home, &format!("{line} --json")).code(0).json()["sections"]["byteio"]["pairs"][0].clone();
         assert!(pair["summary"].is_null() && pair["verdict"].is_null(), "{pair}");
+        let moved = &pair["runs"][0];
+        assert_eq!(moved["payload_bytes"], 0, "{moved}");
+        assert!(moved["bandwidth_bytes_per_s"].is_null(), "{moved}");
         let rows = run(&home, &format!("{line} --csv")).code(0).stdout;
         let mut rows = rows.lines().map(|row| row.split(',').collect::<Vec<_>>());
         let names = rows.next().unwrap();

@@ -654,15 +654,12 @@ pub(super) fn describe(outcome: &BulkOutcome, mut counters: Counters) -> Transfe
         }
     });
     let seconds = outcome.elapsed.as_secs_f64();
-    let rate = if seconds > 0.0 {
-        outcome.bytes as f64 / seconds
-    } else {
-        0.0
-    };
+    // Where nothing moved there is no rate.
+    let rate = (outcome.bytes > 0).then(|| outcome.bytes as f64 / seconds);
     Transfer {
         payload_bytes: outcome.bytes,
         elapsed_ns: ns(outcome.elapsed),
-        bandwidth_bytes_per_s: Finite::maybe(rate).unwrap_or_default(),
+        bandwidth_bytes_per_s: rate.and_then(Finite::maybe),
         connect_ns: ns(outcome.connect),
         steals_count: outcome.taken_over,
         connections: connections.collect(),

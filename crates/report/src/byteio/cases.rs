@@ -250,7 +250,7 @@ mod tests {
         let run = |rate: &f64| Transfer {
             payload_bytes: 80 << 20,
             elapsed_ns: ((80 << 20) as f64 / rate * 1e9) as u64,
-            bandwidth_bytes_per_s: Finite::maybe(*rate).unwrap(),
+            bandwidth_bytes_per_s: Finite::maybe(*rate),
             connections: vec![Connection {
                 far: Some(TcpInfo {
                     rtt_ns: 30_000_000,
@@ -302,7 +302,7 @@ mod tests {
     fn where_nothing_moved_there_is_no_rate_and_no_verdict() {
         let mut empty = pair(&[50e6, 60e6]);
         for run in &mut empty.runs {
-            (run.payload_bytes, run.bandwidth_bytes_per_s) = (0, Finite::default());
+            (run.payload_bytes, run.bandwidth_bytes_per_s) = (0, None);
         }
         crate::byteio::complete(&mut empty);
         assert_eq!((&empty.summary, &empty.verdict), (&None, &None));

@@ -74,10 +74,8 @@ fn figures(run: &Transfer, is_put: bool) -> Vec<(&'static str, f64)> {
     let nominal = run
         .between
         .as_ref()
-        .and_then(|between| between.nominal_bytes_per_s)
-        .filter(|_| run.payload_bytes > 0);
-    if let Some(nominal) = nominal {
-        let rate = run.bandwidth_bytes_per_s.get();
+        .and_then(|between| between.nominal_bytes_per_s);
+    if let Some((nominal, rate)) = nominal.zip(run.rate_bytes_per_s()) {
         figures.push(("nominal_ratio", rate / nominal.get()));
         let mss = ends().map(|info| info.mss_bytes).find(|mss| *mss > 0);
         figures.extend(mss.map(|mss| ("ceiling_ratio", ceiling_ratio_of(rate, nominal.get(), mss))));

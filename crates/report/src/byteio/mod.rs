@@ -41,7 +41,7 @@ pub(super) fn whole(pair: &Pair) -> impl Iterator<Item = &Transfer> + Clone {
 
 /// Those of them that moved something: where nothing moved there is no rate, and nothing that limits it.
 pub(super) fn rated(pair: &Pair) -> impl Iterator<Item = &Transfer> + Clone {
-    whole(pair).filter(|run| run.bandwidth_bytes_per_s.get() > 0.0)
+    whole(pair).filter(|run| run.rate_bytes_per_s().is_some())
 }
 
 /// Their connections.
@@ -58,7 +58,7 @@ pub(super) fn senders(pair: &Pair) -> Vec<&TcpInfo> {
 }
 
 fn summary(pair: &Pair) -> Option<Summary> {
-    let rates: Vec<f64> = rated(pair).map(|run| run.bandwidth_bytes_per_s.get()).collect();
+    let rates: Vec<f64> = rated(pair).filter_map(Transfer::rate_bytes_per_s).collect();
     let over = stats::summarize(&rates, LEVEL)?;
     let mut sorted = rates.clone();
     sorted.sort_by(f64::total_cmp);
@@ -148,7 +148,7 @@ mod tests {
             ..TcpInfo::default()
         };
         let run = |rate: &f64| Transfer {
-            bandwidth_bytes_per_s: Finite::maybe(*rate).unwrap(),
+            bandwidth_bytes_per_s: Finite::maybe(*rate),
             connections: vec![Connection {
                 far: Some(info.clone()),
                 ..Connection::default()

@@ -19,9 +19,8 @@ pub const TRIED: &str = "tried";
 pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
     let mut rated: Vec<&Transfer> = rated(pair).collect();
     rated.order_by(|a, b| {
-        a.bandwidth_bytes_per_s
-            .get()
-            .total_cmp(&b.bandwidth_bytes_per_s.get())
+        let rate = |run: &Transfer| run.rate_bytes_per_s().unwrap_or_default();
+        rate(a).total_cmp(&rate(b))
     });
     let run = *rated.get(rated.len() / 2)?;
     let rules = [full, queued, loss, window, client, server, idle];

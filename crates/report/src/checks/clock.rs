@@ -39,6 +39,8 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
     let longest = repetition
         .outcomes
         .iter()
+        // Where nothing was measured nothing was too short.
+        .filter(|outcome| outcome.elapsed_ns > 0)
         .map(Outcome::observed_ns)
         .max()
         .unwrap_or(0);

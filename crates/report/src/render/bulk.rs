@@ -59,7 +59,7 @@ pub(super) fn csv(section: &ByteioSection) -> Result<String, RenderError> {
                 pair.destination.clone(),
                 run.payload_bytes.to_string(),
                 run.elapsed_ns.to_string(),
-                optional((run.payload_bytes > 0).then(|| run.bandwidth_bytes_per_s.get().to_string())),
+                optional(run.rate_bytes_per_s().map(|rate| rate.to_string())),
                 sum(|c| c.socket_read_bytes),
                 sum(|c| c.socket_written_bytes),
                 optional(run.wire_ratio().map(|ratio| ratio.to_string())),

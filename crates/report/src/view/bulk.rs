@@ -195,7 +195,7 @@ fn details(pair: &Pair, many: bool) -> Vec<Line> {
         .runs
         .iter()
         .map(|run| match &run.error {
-            None => megabits(run.bandwidth_bytes_per_s.get()),
+            None => run.rate_bytes_per_s().map_or("-".to_owned(), megabits),
             Some(_) => "broken".to_owned(),
         })
         .collect();
@@ -208,9 +208,8 @@ fn details(pair: &Pair, many: bool) -> Vec<Line> {
     }
     let mut whole: Vec<&Transfer> = pair.runs.iter().filter(|run| run.error.is_none()).collect();
     whole.order_by(|a, b| {
-        a.bandwidth_bytes_per_s
-            .get()
-            .total_cmp(&b.bandwidth_bytes_per_s.get())
+        let rate = |run: &Transfer| run.rate_bytes_per_s().unwrap_or_default();
+        rate(a).total_cmp(&rate(b))
     });
     if let Some(run) = whole.get(whole.len() / 2) {
         lines.push(Line::plain(phases(pair, run)));

@@ -447,7 +447,7 @@ mod tests {
             let mut pair = one.lost("");
             pair.runs = vec![Transfer {
                 elapsed_ns: 1000,
-                bandwidth_bytes_per_s: Finite::from(1000u32),
+                bandwidth_bytes_per_s: Some(Finite::from(1000u32)),
                 cpu_far_ns: Some(1000),
                 ..Transfer::default()
             }];

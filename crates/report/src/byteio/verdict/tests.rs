@@ -20,7 +20,7 @@ fn limit(change: impl FnOnce(&mut Pair)) -> String {
         nominal_bytes_per_s: Finite::maybe(1e6),
         runs: vec![Transfer {
             elapsed_ns: 1000,
-            bandwidth_bytes_per_s: Finite::maybe(5e5).unwrap(),
+            bandwidth_bytes_per_s: Finite::maybe(5e5),
             connections: vec![Connection {
                 far: Some(far),
                 stream_ns: 450,
