@@ -236,15 +236,9 @@ fn a_resource_that_changes_is_noticed() {
         });
         let seen = seen.unwrap().transfer;
         let said = seen.error.unwrap_or_default();
-        match digest {
-            None => assert_eq!(said, "the resource changed while it was read"),
-            Some(_) => assert_eq!(
-                (seen.wrong_blocks_count, said.contains("block 0")),
-                (1, true),
-                "{said}"
-            ),
-        }
-        assert!(!seen.verified);
+        assert_eq!(said, "the resource changed while it was read");
+        // What differs is another version, and no wrong data.
+        assert_eq!((seen.wrong_blocks_count, seen.verified), (0, false));
         std::fs::write(&file, data(SIZE)).unwrap();
     }
 }

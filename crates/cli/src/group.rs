@@ -586,9 +586,7 @@ fn tell(event: &GroupEvent) {
 /// What helps where `case` failed, and no more is known.
 fn remedy_for(case: &Case) -> String {
     match case.group {
-        _ if case.test.capability() == Capability::Bulk => {
-            "look at the service, and give the same command again".to_owned()
-        }
+        _ if case.test.capability() == Capability::Bulk => wirespeed_byteio::client::AGAIN.to_owned(),
         GroupKind::Hosts => "look at the far end's messages and run again".to_owned(),
         _ => format!("run again, or see `wirespeed list {}`", case.transport),
     }

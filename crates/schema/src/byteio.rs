@@ -140,6 +140,9 @@ pub struct Transfer {
     /// Why it is not whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What helps then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
     /// What all runs of a pair share. In a document with a section `byteio` it stands in the pair, once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<Box<Between>>,
@@ -162,15 +165,15 @@ pub struct Between {
 }
 
 impl Transfer {
-    /// Bytes read from and written to all sockets.
-    pub fn socket_bytes(&self) -> u64 {
-        let of = |c: &Connection| c.socket_read_bytes + c.socket_written_bytes;
     /// Its rate; `None` where nothing moved, of which earlier documents say 0.
     pub fn rate_bytes_per_s(&self) -> Option<f64> {
         let rate = self.bandwidth_bytes_per_s.map(Finite::get);
         rate.filter(|rate| *rate > 0.0)
     }
 
+    /// Bytes read from and written to all sockets.
+    pub fn socket_bytes(&self) -> u64 {
+        let of = |c: &Connection| c.socket_read_bytes + c.socket_written_bytes;
         self.connections.iter().map(of).sum()
     }
 
@@ -304,6 +307,9 @@ pub struct Pair {
     /// Why there is none, or why the pair ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What helps then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
     /// Figures over the runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,

@@ -240,6 +240,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// What helps where it did not end well, if the rank knows.
+    pub fn remedy(&self) -> Option<&str> {
+        self.transfer.as_ref()?.remedy.as_deref()
+    }
+
     /// Time over which disturbances were counted: all of the measured phase where that is known, else the time measured.
     pub fn observed_ns(&self) -> u64 {
         self.disturbance.observed_ns.max(self.elapsed_ns)

@@ -1,9 +1,32 @@
 //! What a service was found to have, and whether an answer is still of that: blocks of two versions must never be joined.
 
 use crate::http::head::Headers;
+use wirespeed::bulk::BulkError;
+use wirespeed_schema::shown::quoted;
 
+/// Codings have short names.
+const CODING_CHARACTERS_MAX: usize = 40;
 /// What is said when blocks of two versions came.
-pub(super) const CHANGED: &str = "the resource changed while it was read";
+const CHANGED: &str = "the resource changed while it was read";
+/// And where there is no block any more.
+const SHORTER: &str = "the resource ends before the block; it became shorter";
+/// What helps: the blocks of the earlier version are forgotten.
+const ANEW: &str = "give the same command again when nothing writes the resource: it begins anew";
+
+/// What ends a transfer whose blocks are of two versions.
+pub(super) fn changed() -> BulkError {
+    BulkError::lasting(CHANGED).with_remedy(ANEW)
+}
+
+/// The same where a block is beyond the end.
+pub(super) fn shorter() -> BulkError {
+    BulkError::lasting(SHORTER).with_remedy(ANEW)
+}
+
+/// Whether a transfer broke off because its blocks are of a version that is gone.
+pub(super) fn is_outdated(error: &BulkError) -> bool {
+    [CHANGED, SHORTER].iter().any(|why| error.why.ends_with(why))
+}
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,8 +56,14 @@ impl Found {
     }
 }
 
-/// Whether an answer is of another version than was found: its blocks fit no others.
-pub(super) fn is_another(found: &Found, headers: &Headers, total_bytes: Option<u64>) -> bool {
+/// An error where an answer is of another version than was found, or coded otherwise: its blocks fit no others.
+pub(super) fn fits(found: &Found, headers: &Headers, total_bytes: Option<u64>) -> Result<(), BulkError> {
+    let is = coding(headers);
+    if found.coding != is {
+        let [was, is] = [&found.coding, &is].map(|coding| coding.as_deref().unwrap_or("identity"));
+        let why = format!("the service sends it now as {was}, now as {is}: no block fits another");
+        return Err(BulkError::lasting(why).with_remedy("fetch it in one piece by other means, such as curl"));
+    }
     let longer = found
         .size_bytes
         .zip(total_bytes)
@@ -43,14 +72,17 @@ pub(super) fn is_another(found: &Found, headers: &Headers, total_bytes: Option<u
         // A date says nothing of a tag.
         was != is && was.ends_with('"') == is.ends_with('"')
     });
-    longer || other || found.coding != coding(headers)
+    match longer || other {
+        true => Err(changed()),
+        false => Ok(()),
+    }
 }
 
 /// The coding that an answer names.
 fn coding(headers: &Headers) -> Option<String> {
     let coding = headers.get("content-encoding").map(str::trim);
     let coding = coding.filter(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"));
-    coding.map(str::to_owned)
+    coding.map(|coding| quoted(coding, CODING_CHARACTERS_MAX))
 }
 
 /// What tells versions apart: the tag, or else the date of the last change.
@@ -74,17 +106,18 @@ mod tests {
             tag: Some("\"1\"".to_owned()),
             ..Found::default()
         };
-        assert!(
-            same.iter()
-                .all(|lines| !is_another(&plain, &headers(lines), None))
-        );
+        let why = |found: &Found, headers: &Headers| fits(found, headers, None).map_err(|error| error.why);
+        assert!(same.iter().all(|lines| why(&plain, &headers(lines)).is_ok()));
         let coded = headers("Content-Encoding: gzip");
         let packed = Found {
             coding: coding(&coded),
             ..Found::default()
         };
-        assert!(is_another(&plain, &coded, None) && is_another(&packed, &headers("X: y"), None));
-        assert!(!is_another(&packed, &coded, None));
-        assert!(is_another(&plain, &headers("ETag: \"2\""), None));
+        for (found, headers) in [(&plain, &coded), (&packed, &headers("X: y"))] {
+            let why = why(found, headers).unwrap_err();
+            assert!(why.contains("gzip") && why.contains("identity"), "{why}");
+        }
+        assert_eq!(why(&packed, &coded), Ok(()));
+        assert_eq!(why(&plain, &headers("ETag: \"2\"")), Err(CHANGED.to_owned()));
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A link must never accept fewer or more bytes than were asked for, nor an answer that contradicts itself.
 
-use super::found::{CHANGED, is_another};
+use super::found::{fits, shorter};
 use super::metered::Metered;
 use super::session::Session;
 use super::{ClientOptions, Direction, Found, Way};
@@ -96,7 +96,8 @@ impl Link {
             300..=399 => Err(refused(&answer.head, "")),
             status => Err(BulkError::lasting(format!(
                 "the service does not offer the bulk stream here (HTTP {status})"
-            ))),
+            ))
+            .with_remedy("choose another mechanism")),
         }
     }
 
@@ -299,7 +300,7 @@ impl Link {
             },
             _ => {
                 let wanted = (direction == Direction::Get).then_some(block.size_bytes);
-                super::receive::message(&head, &mut body, wanted, receiver).map(drop)
+                super::receive::message(&head, &mut body, (direction, wanted), receiver).map(drop)
             }
         };
         received?;
@@ -318,10 +319,11 @@ impl Link {
                 let mut body = Body::new(&mut self.session.reader, Framing::Length(size));
                 copy_exactly(&mut body, size, receiver)
             }
-            (SHORT, Direction::Get) => Err(BulkError::lasting(
-                "the resource ends before the block; it became shorter",
-            )),
-            _ => Err(BulkError::lasting("the service could not do it")),
+            (SHORT, Direction::Get) => Err(shorter()),
+            (_, Direction::Get) => Err(BulkError::lasting("the service could not read it")
+                .with_remedy("see whether it is still there, and may be read")),
+            (_, Direction::Put) => Err(BulkError::lasting("the service could not write it")
+                .with_remedy("see the room on its disk; another mechanism says why")),
         }
     }
 
@@ -417,11 +419,20 @@ pub(super) fn refused(head: &ResponseHead, why: &str) -> BulkError {
         true => format!("the service answered HTTP {status}"),
         false => format!("the service answered HTTP {status}: {why}"),
     };
-    match status {
+    let error = match status {
         // What it does not implement, it will not by and by.
         501 | 505 => BulkError::lasting(text),
         408 | 429 | 500..=599 => BulkError::passing(text),
         _ => BulkError::lasting(text),
+    };
+    match status {
+        401 | 403 => error.with_remedy("see who may use it so: whom it serves, and whether it takes files"),
+        405 | 501 => error.with_remedy("name a service that does this, such as `wirespeed byteio serve`"),
+        404 | 410 => error.with_remedy("check the path in the address"),
+        408 | 429 | 503 => error.with_remedy("try again later, or with fewer connections"),
+        413 => error.with_remedy("choose smaller blocks"),
+        507 => error.with_remedy("make room at the service, and give the same command again"),
+        _ => error,
     }
 }
 
@@ -432,10 +443,8 @@ fn receive_range<R: Receiver>(
     receiver: &mut R,
 ) -> Result<(), BulkError> {
     let carried = head.headers.get("content-range").and_then(range::carried);
-    if matches!(head.status, 200 | 206)
-        && is_another(found, &head.headers, carried.and_then(|(_, total)| total))
-    {
-        return Err(BulkError::lasting(CHANGED));
+    if matches!(head.status, 200 | 206) {
+        fits(found, &head.headers, carried.and_then(|(_, total)| total))?;
     }
     match (head.status, carried) {
         (206, Some((span, _)))
@@ -448,12 +457,11 @@ fn receive_range<R: Receiver>(
         // The whole, of a service that knows no ranges or was asked for all there is.
         (200, _)
             if block.offset_bytes == 0 && body.left_bytes().is_none_or(|left| left == block.size_bytes) => {}
-        (200, _) => return Err(BulkError::lasting("the service does not serve ranges")),
-        (416, _) => {
-            return Err(BulkError::lasting(
-                "the resource ends before the block; it became shorter",
-            ));
+        (200, _) => {
+            return Err(BulkError::lasting("the service does not serve ranges")
+                .with_remedy("ask for the whole in one block, over one connection"));
         }
+        (416, _) => return Err(shorter()),
         _ => return Err(refused(head, body.small_text(4096).unwrap_or_default().trim())),
     }
     if body.left_bytes().is_some_and(|left| left != block.size_bytes) {
@@ -488,10 +496,11 @@ pub(super) fn copy_exactly<R: Receiver>(
     Ok(())
 }
 
-/// What went wrong while the source was sent. A socket does not end while one writes to it: it is the file that did.
-fn of_source(error: io::Error) -> BulkError {
+/// What went wrong while the source was sent or read again. A socket does not end while one writes to it: it is the file that did.
+pub(super) fn of_source(error: io::Error) -> BulkError {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => BulkError::lasting(shrunk().to_string()),
+        io::ErrorKind::UnexpectedEof => BulkError::lasting(shrunk().to_string())
+            .with_remedy("send it again when nothing writes it any more"),
         _ => error.into(),
     }
 }

@@ -140,7 +140,12 @@ fn exchange(options: &ClientOptions, operation: &Operation, data: Data<'_>) -> R
     session.send("POST", &options.url.target, &more, &envelope)?;
     let head = session.answer()?;
     let mut body = Body::new(&mut session.reader, head.framing);
-    receive::message(&head, &mut body, None, &mut receive::Nowhere::default())
+    receive::message(
+        &head,
+        &mut body,
+        (options.direction, None),
+        &mut receive::Nowhere::default(),
+    )
 }
 
 /// What a service of ours says of itself now.

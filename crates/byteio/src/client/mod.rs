@@ -20,7 +20,9 @@ pub use found::Found;
 pub use lookup::congestion_controls;
 pub(crate) use offered::offer;
 pub(crate) use transfer::measured;
-pub use transfer::{Claim, Known, Moved, Step, Target, TransferError, TransferOptions, look_up, transfer};
+pub use transfer::{
+    AGAIN, Claim, Known, Moved, Step, Target, TransferError, TransferOptions, look_up, transfer,
+};
 pub use url::{BadUrl, Url};
 
 use crate::soap::Mechanism;

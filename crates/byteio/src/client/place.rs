@@ -73,7 +73,7 @@ impl Names {
 
     /// The file is whole: it takes its name. Without leave it replaces nothing that came meanwhile; what it replaces gives it
     /// its mode, and its owner where that is allowed.
-    pub fn finish(&self) -> io::Result<()> {
+    fn finish(&self) -> io::Result<()> {
         if self.claim != Claim::New {
             if let Ok(old) = self.whole.metadata() {
                 let same_owner = chown(&self.part, Some(old.uid()), Some(old.gid())).is_ok();
@@ -118,12 +118,12 @@ impl Names {
     }
 
     /// Whether what broke off is kept for the next transfer.
-    pub fn is_kept(&self) -> bool {
+    fn is_kept(&self) -> bool {
         self.claim != Claim::Measure
     }
 
     /// Nothing of the file is there: nothing is left.
-    pub fn forget(&self) {
+    fn forget(&self) {
         // What remains is taken up or refused by the next transfer.
         let _ = std::fs::remove_file(&self.part);
     }
@@ -173,9 +173,15 @@ impl Place {
         })
     }
 
-    /// The transfer broke off: nothing is left where nothing came, now or earlier, or where nobody goes on.
-    pub fn break_off(self, is_empty: bool) {
-        let Some(names) = self.names.filter(|names| is_empty || !names.is_kept()) else {
+    /// The file is whole and takes its name.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.names.as_ref().map_or(Ok(()), Names::finish)?;
+        self.journal.take().map_or(Ok(()), Journal::remove)
+    }
+
+    /// The transfer broke off: nothing is left where nothing of use came, now or earlier, or where nobody goes on.
+    pub fn break_off(self, is_useless: bool) {
+        let Some(names) = self.names.filter(|names| is_useless || !names.is_kept()) else {
             return;
         };
         names.forget();
@@ -204,11 +210,12 @@ fn filled(
     let (journal, done) = match names.is_kept() {
         false => (None, None),
         true => {
-            let (journal, done) = Journal::open(path, subject).map_err(|e| {
-                TransferError::usage(
+            let (journal, done) = Journal::open(path, subject).map_err(|e| match e.kind() {
+                ErrorKind::InvalidData => TransferError::usage(
                     format!("cannot go on with {}: {e}", journal_path.display()),
                     "give --overwrite to begin anew",
-                )
+                ),
+                _ => failed("write", &journal_path, &e),
             })?;
             (Some(journal), done)
         }

@@ -3,6 +3,7 @@
 //! Data may be a part that the envelope includes, a lone part that nothing refers to (Axis 1.4, Genesis II), base64 in the
 //! envelope whatever was asked for (Metro), or a DIME record.
 
+use super::Direction;
 use super::link::{copy_exactly, refused};
 use super::metered::Metered;
 use crate::http::body::Body;
@@ -18,8 +19,13 @@ use wirespeed_schema::shown::quoted;
 
 type Answer<'a> = Body<'a, BufReader<Metered>>;
 
-/// What reads a service that speaks no SOAP.
-const PLAIN_HTTP: &str = "any web server can be read by ranges, with mechanism http";
+/// What reads a service that speaks no SOAP, and what writes one.
+fn plain_http(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Get => "any web server can be read by ranges, with mechanism http",
+        Direction::Put => "web servers that take files are sent one in one block, with mechanism http",
+    }
+}
 /// An envelope that is a part of its own.
 const ROOT_BYTES_MAX: usize = 1 << 20;
 
@@ -58,11 +64,11 @@ impl Receiver for Nowhere {
     }
 }
 
-/// Read the answer; `wanted`: bytes that it must carry, `None` where it carries none.
+/// Read the answer in a transfer of this direction; `wanted`: bytes that it must carry, `None` where it carries none.
 pub(super) fn message<R: Receiver>(
     head: &ResponseHead,
     body: &mut Answer<'_>,
-    wanted: Option<u64>,
+    (direction, wanted): (Direction, Option<u64>),
     receiver: &mut R,
 ) -> Result<Opening, BulkError> {
     let content_type = head.headers.get("content-type").unwrap_or_default();
@@ -74,7 +80,7 @@ pub(super) fn message<R: Receiver>(
             "no ByteIO service is there: HTTP {} to a SOAP request",
             head.status
         );
-        return Err(BulkError::lasting(why).with_remedy(PLAIN_HTTP));
+        return Err(BulkError::lasting(why).with_remedy(plain_http(direction)));
     }
     if !matches!(head.status, 200 | 202 | 500) {
         return Err(refused(head, body.small_text(4096).unwrap_or_default().trim()));
@@ -83,7 +89,9 @@ pub(super) fn message<R: Receiver>(
         ("text/xml", _) => envelope(body, receiver),
         ("multipart/related", Some(media)) => multipart(media, body, wanted, receiver),
         ("application/dime", _) => records(body, receiver),
-        _ => Err(refused(head, &format!("no SOAP message but {essence:?}")).with_remedy(PLAIN_HTTP)),
+        _ => {
+            Err(refused(head, &format!("no SOAP message but {essence:?}")).with_remedy(plain_http(direction)))
+        }
     }
 }
 

@@ -47,7 +47,9 @@ impl From<HttpError> for BulkError {
     fn from(error: HttpError) -> Self {
         match error {
             HttpError::Io(error) => error.into(),
-            HttpError::Closed => BulkError::passing(error.to_string()),
+            HttpError::Closed => BulkError::passing(error.to_string()).with_remedy(
+                "see whether the service still runs there and speaks HTTP, and give the same command again",
+            ),
             other => BulkError::passing(other.to_string())
                 .with_remedy("check that HTTP is spoken there; behind TLS its address begins with https://"),
         }
@@ -82,9 +84,8 @@ impl Session {
         let mut channel = match (&options.identity, url.secure) {
             (_, false) => Channel::plain(stream),
             (None, true) => {
-                return Err(BulkError::lasting(
-                    "the address is https, and there is no identity to know the service by",
-                ));
+                let why = "the address is https, and there is no identity to know the service by";
+                return Err(BulkError::lasting(why).with_remedy("name its key file or identity"));
             }
             (Some(identity), true) => {
                 let deadline = Instant::now() + options.patience;
@@ -93,6 +94,7 @@ impl Session {
                         "{} is not the service that this key belongs to, or speaks no TLS: {e}",
                         url.authority()
                     ))
+                    .with_remedy("check the address, and that the key or identity is that of the service")
                 })?;
                 common.push_str(&format!("Authorization: {}\r\n", secure.proof(identity)?));
                 Channel::secure(secure)
@@ -171,8 +173,9 @@ fn connect(options: &ClientOptions) -> Result<TcpStream, BulkError> {
         ControlError::Interrupted => BulkError::lasting(STOPPED),
         ControlError::Connect { source, .. } => {
             BulkError::passing(format!("cannot connect to {}: {source}", url.authority()))
+                .with_remedy("check the address, and whether the service runs there")
         }
-        other => BulkError::lasting(other.to_string()),
+        other => BulkError::lasting(other.to_string()).with_remedy(other.remedy()),
     })
 }
 

@@ -1,10 +1,10 @@
 //! One transfer, phase by phase: look-up, connections, blocks, comparison. Each has its own time; only the blocks' counts
 //! as bandwidth.
 
-use super::found::CHANGED;
+use super::found::{changed, is_outdated};
 use super::journal::{Done, Journal, Subject};
 use super::link::Link;
-use super::place::{Names, Place};
+use super::place::Place;
 use super::session::STOPPED;
 use super::verify::{Compared, is_unchanged};
 use super::{ClientOptions, Direction, Found, Way, lookup};
@@ -29,6 +29,12 @@ use wirespeed_schema::units::{counted, nanoseconds as ns};
 
 /// Blocks of one transfer: each takes some bytes of memory.
 const BLOCKS_MAX: u64 = 1 << 24;
+
+/// What helps where no more is known.
+pub const AGAIN: &str = "look at the service, and give the same command again";
+const DAMAGED: &str =
+    "give the same command again; blocks that differ again come of memory or disks at either end";
+const UNNAMED: &str = "move away what has that name, or check the folder, and give the same command again";
 
 /// While other connections move, this part of the longest silence is enough for one to count as lost.
 const STALL_PART: u32 = 3;
@@ -145,10 +151,9 @@ impl TransferError {
 
 impl From<BulkError> for TransferError {
     fn from(error: BulkError) -> Self {
-        let remedy = error
-            .remedy
-            .unwrap_or("check the address, and what the service says");
-        TransferError::failed(error.why, remedy)
+        let remedy = error.remedy.as_deref();
+        let remedy = remedy.unwrap_or("check the address, and what the service says");
+        TransferError::failed(error.why.as_str(), remedy)
     }
 }
 
@@ -219,7 +224,10 @@ impl Hooks for Watch<'_> {
         let noted = self
             .journal
             .map_or(Ok(()), |journal| journal.note(block.index, digest));
-        noted.map_err(|e| BulkError::lasting(format!("cannot write the journal: {e}")))
+        noted.map_err(|e| {
+            BulkError::lasting(format!("cannot write the journal: {e}"))
+                .with_remedy("check the disk of the file and its room, then give the same command again")
+        })
     }
 
     fn stop(&self) -> bool {
@@ -325,11 +333,12 @@ pub(crate) fn measured(
         };
         check.run(&mut transfer, digests, place, &subject);
     } else {
-        place.break_off(digests.is_empty());
+        place.break_off(digests.is_empty() || outcome.error.as_ref().is_some_and(is_outdated));
     }
     ready.end(&mut transfer, total_bytes);
     if stop.is_requested() && transfer.error.is_some() {
-        transfer.error = Some(STOPPED.to_owned());
+        let stopped = BulkError::lasting(STOPPED).with_remedy("give the same command again");
+        broke_off(&mut transfer, &stopped);
     }
     Ok(Moved {
         total_bytes,
@@ -385,7 +394,13 @@ impl Ready {
                 return;
             };
             transfer.verified = false;
-            transfer.error = Some(format!("could not put the new version in its place: {error}"));
+            broke_off(
+                transfer,
+                &BulkError {
+                    why: format!("could not put the new version in its place: {error}"),
+                    ..error
+                },
+            );
         }
         lookup::drop_version(version);
     }
@@ -577,36 +592,38 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn run(&self, transfer: &mut Transfer, mut digests: Done, place: Place, subject: &Subject) {
-        let Place { journal, names, .. } = place;
+    fn run(&self, transfer: &mut Transfer, mut digests: Done, mut place: Place, subject: &Subject) {
         let began = Instant::now();
-        match self.compare(&digests) {
-            Err(error) => transfer.error = Some(format!("could not compare with the service: {}", error.why)),
-            Ok((wrong, _)) if !wrong.is_empty() => {
+        let error = match self.compare(&digests) {
+            Err(error) => Some(BulkError {
+                why: format!("could not compare with the service: {error}"),
+                ..error
+            }),
+            // Blocks of an earlier version differ rightly.
+            Ok((_, false)) => Some(changed()),
+            Ok((wrong, true)) if !wrong.is_empty() => {
                 transfer.wrong_blocks_count = wrong.len() as u64;
-                transfer.error = Some(format!(
-                    "not as the service has it: {}, the first is block {}",
-                    counted(wrong.len() as u64, "block"),
-                    wrong[0]
-                ));
                 digests.retain(|index, _| !wrong.contains(index));
-                if let Some(journal) = journal {
+                if let Some(journal) = place.journal.take() {
                     // Without a journal the next transfer begins anew, which is right too.
                     let _ = journal.rewrite(subject, &digests);
                 }
+                let blocks = counted(wrong.len() as u64, "block");
+                let why = format!(
+                    "not as the service has it: {blocks}, the first is block {}",
+                    wrong[0]
+                );
+                Some(BulkError::lasting(why).with_remedy(DAMAGED))
             }
-            Ok((_, false)) => transfer.error = Some(CHANGED.to_owned()),
-            Ok((_, true)) => {
-                let named = names.as_ref().map_or(Ok(()), Names::finish);
-                let done = named.and_then(|()| journal.map_or(Ok(()), Journal::remove));
+            Ok(_) => {
                 transfer.verified = self.digest.is_some();
-                if let Err(error) = done {
-                    transfer.error = Some(format!("cannot give the file its name: {error}"));
-                }
+                let unnamed = |e| BulkError::lasting(format!("cannot give the file its name: {e}"));
+                place.finish().err().map(|e| unnamed(e).with_remedy(UNNAMED))
             }
-        }
-        if let Some(names) = names.filter(|names| transfer.error.is_some() && !names.is_kept()) {
-            names.forget();
+        };
+        if let Some(error) = error {
+            broke_off(transfer, &error);
+            place.break_off(is_outdated(&error));
         }
         transfer.verify_ns = ns(began.elapsed());
     }
@@ -656,14 +673,23 @@ pub(super) fn describe(outcome: &BulkOutcome, mut counters: Counters) -> Transfe
     let seconds = outcome.elapsed.as_secs_f64();
     // Where nothing moved there is no rate.
     let rate = (outcome.bytes > 0).then(|| outcome.bytes as f64 / seconds);
-    Transfer {
+    let mut transfer = Transfer {
         payload_bytes: outcome.bytes,
         elapsed_ns: ns(outcome.elapsed),
         bandwidth_bytes_per_s: rate.and_then(Finite::maybe),
         connect_ns: ns(outcome.connect),
         steals_count: outcome.taken_over,
         connections: connections.collect(),
-        error: outcome.error.clone(),
         ..Transfer::default()
+    };
+    if let Some(error) = &outcome.error {
+        broke_off(&mut transfer, error);
     }
+    transfer
+}
+
+/// The transfer is not whole because of `error`, and what helps.
+fn broke_off(transfer: &mut Transfer, error: &BulkError) {
+    transfer.error = Some(error.why.clone());
+    transfer.remedy = Some(error.remedy.clone().unwrap_or_else(|| AGAIN.to_owned()));
 }

@@ -2,7 +2,7 @@
 //! service has to read everything once more for it. A service that cannot answer must never count as one with other data.
 
 use super::journal::Done;
-use super::link::refused;
+use super::link::{of_source, refused};
 use super::lookup;
 use super::session::{STOPPED, Session, insist};
 use super::{ClientOptions, Direction, Found};
@@ -76,7 +76,7 @@ impl Compared<'_> {
         let size = block_bytes.min(total_bytes - offset);
         // Right before the service is asked for the same: while the source is read, its version must not grow old.
         let digest = match self.source {
-            Some(source) => &digest::of_file(self.kind, source, offset, size)?,
+            Some(source) => &digest::of_file(self.kind, source, offset, size).map_err(of_source)?,
             None => fetched,
         };
         *moved.lock() = Instant::now();

@@ -144,7 +144,8 @@ impl Verdict {
                 let size = self.outcomes.len();
                 let failure = outcome.error.as_ref().map(|error| {
                     let text = said_by((rank, size), error);
-                    (secondary, Failure::new(FailureClass::Failed, text))
+                    let remedy = outcome.remedy().map(str::to_owned);
+                    (secondary, Failure::advised(FailureClass::Failed, text, remedy))
                 });
                 self.outcomes[rank as usize] = Some(*outcome);
                 failure

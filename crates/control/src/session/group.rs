@@ -241,7 +241,8 @@ impl GroupMachine {
         let outcome = report.outcome;
         let error = outcome.error.as_ref().map(|e| super::clean(e));
         if let Some(error) = &error {
-            let failure = Failure::new(FailureClass::Failed, format!("rank {rank}: {error}"));
+            let remedy = outcome.remedy().map(super::clean);
+            let failure = Failure::advised(FailureClass::Failed, format!("rank {rank}: {error}"), remedy);
             if outcome.stop == StopReason::Failed {
                 self.causes.push(failure);
                 self.blame(rank, error.clone(), false);

@@ -244,7 +244,7 @@ fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)
             1 => cause.to_owned(),
             _ => format!("rank {}: {cause}", outcome.rank),
         };
-        return Some((cause, remedy.to_owned()));
+        return Some((cause, outcome.remedy().unwrap_or(remedy).to_owned()));
     }
     // A repetition of figures alone stands for more ranks than the case has: those of a mesh.
     let has_figures_alone = |repetition: &&Repetition| {

@@ -235,7 +235,7 @@ pub fn result_of(pair: &Pair) -> CaseResult {
             CaseStatus::Ok => CaseStatus::Partial,
             worse => worse,
         };
-        result.error = Some(error.clone());
+        (result.error, result.remedy) = (Some(error.clone()), pair.remedy.clone());
     }
     result
 }

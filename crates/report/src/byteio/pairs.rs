@@ -63,7 +63,8 @@ fn take_pair(result: &mut CaseResult, near: &HostFingerprint) -> Option<Pair> {
         "" => name_of_own(is_put),
         name => name,
     };
-    let last_error = runs.last()?.error.clone();
+    // A run that could not even begin has no record of its own.
+    let unrecorded = result.error != runs.last()?.error;
     Some(Pair {
         name: option("pair", name),
         url: between.url,
@@ -82,11 +83,8 @@ fn take_pair(result: &mut CaseResult, near: &HostFingerprint) -> Option<Pair> {
         load: case.ranks[0].load.clone(),
         near: Some(Box::new(near.clone())),
         far: between.far.map(Box::new),
-        // A run that could not even begin has no record of its own.
-        error: result
-            .error
-            .clone()
-            .filter(|error| Some(error) != last_error.as_ref()),
+        error: result.error.clone().filter(|_| unrecorded),
+        remedy: result.remedy.clone().filter(|_| unrecorded),
         runs,
         ..Pair::default()
     })

@@ -214,10 +214,14 @@ fn details(pair: &Pair, many: bool) -> Vec<Line> {
     if let Some(run) = whole.get(whole.len() / 2) {
         lines.push(Line::plain(phases(pair, run)));
     }
+    let of = match many {
+        true => format!("{}, ", pair.name),
+        false => String::new(),
+    };
     let broken = pair.runs.iter().filter_map(|run| run.error.as_ref());
-    lines.extend(broken.map(|error| Line::toned(Tone::Bad, format!("broken off: {error}"))));
+    lines.extend(broken.map(|error| Line::toned(Tone::Bad, format!("{of}broken off: {error}"))));
     let failed = pair.error.iter();
-    lines.extend(failed.map(|error| Line::toned(Tone::Bad, format!("error: {error}"))));
+    lines.extend(failed.map(|error| Line::toned(Tone::Bad, format!("{of}error: {error}"))));
     if let Some(verdict) = pair.verdict.as_ref().filter(|_| many) {
         let text = format!("limit: {}, {}", verdict.limit, verdict.text);
         lines.push(Line::toned(Tone::Strong, text));

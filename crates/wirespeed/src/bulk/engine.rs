@@ -109,7 +109,7 @@ pub struct BulkOutcome {
     /// What became of requests that were offered at a rate.
     pub answers: Option<Answers>,
     /// Why it is not whole.
-    pub error: Option<String>,
+    pub error: Option<BulkError>,
 }
 
 impl BulkOutcome {
@@ -126,7 +126,9 @@ pub(super) struct Span {
     /// End of the first block.
     pub first_done: Option<u64>,
     pub last: Option<u64>,
-    pub error: Option<String>,
+    /// What the last worker to give up could not get past.
+    pub last_failure: Option<BulkError>,
+    pub error: Option<BulkError>,
 }
 
 /// A transfer that goes on, as its workers see it.
@@ -265,12 +267,12 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
         }
         let (blocks_done, blocks) = self.schedule.counts();
         let span = self.span.into_inner();
-        let first_failure = || workers.iter().find_map(|w: &Worker| w.failure.clone());
+        let stopped = || Some(BulkError::lasting("stopped"));
         // An offer that was stopped is not whole, though all that was asked for came.
         let cut = self.timed && self.hooks.stop();
         let error = match blocks_done == blocks && !cut {
             true => span.error,
-            false => span.error.or_else(first_failure).or(Some("stopped".to_owned())),
+            false => span.error.or(span.last_failure).or_else(stopped),
         };
         let between = |first: Option<u64>, last: Option<u64>| {
             let ticks = last?.saturating_sub(first?);

@@ -18,8 +18,11 @@ pub struct Block {
     pub size_bytes: u64,
 }
 
+/// What helps where the far end closed a connection.
+const ENDED: &str = "see whether the service still runs, then give the same command again";
+
 /// Why an operation or a connection failed.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct BulkError {
     /// One line.
@@ -27,7 +30,7 @@ pub struct BulkError {
     /// Whether another attempt may succeed. What the far end refuses, it refuses again.
     pub retry: bool,
     /// What would help, where that is known.
-    pub remedy: Option<&'static str>,
+    pub remedy: Option<String>,
 }
 
 impl BulkError {
@@ -49,9 +52,9 @@ impl BulkError {
     }
 
     /// With what would help.
-    pub fn with_remedy(self, remedy: &'static str) -> Self {
+    pub fn with_remedy(self, remedy: impl Into<String>) -> Self {
         BulkError {
-            remedy: Some(remedy),
+            remedy: Some(remedy.into()),
             ..self
         }
     }
@@ -59,14 +62,18 @@ impl BulkError {
 
 impl From<io::Error> for BulkError {
     fn from(error: io::Error) -> Self {
-        let why = match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                "nothing came within the time limit".to_owned()
+        use io::ErrorKind as Kind;
+        match error.kind() {
+            Kind::WouldBlock | Kind::TimedOut => BulkError::passing("nothing came within the time limit")
+                .with_remedy("see whether the service still answers; a slow one needs a longer stall"),
+            Kind::UnexpectedEof => {
+                BulkError::passing("the connection ended in the middle of an answer").with_remedy(ENDED)
             }
-            io::ErrorKind::UnexpectedEof => "the connection ended in the middle of an answer".to_owned(),
-            _ => error.to_string(),
-        };
-        BulkError::passing(why)
+            Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe | Kind::NotConnected => {
+                BulkError::passing(format!("the connection broke: {error}")).with_remedy(ENDED)
+            }
+            _ => BulkError::passing(error.to_string()),
+        }
     }
 }
 

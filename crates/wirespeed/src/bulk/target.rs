@@ -10,6 +10,9 @@ use std::os::unix::fs::FileExt as _;
 /// Bytes that a worker holds at most, whatever the size of file and block.
 pub const WINDOW_BYTES: usize = 256 << 10;
 
+/// What helps where bytes cannot be stored.
+const ROOM: &str = "check the disk of the file and its room, then give the same command again";
+
 /// Where a transfer's bytes go.
 pub enum Destination {
     /// Nowhere: they were in user space, that is all.
@@ -83,7 +86,7 @@ impl<D: BlockDigest> Receiver for Window<'_, D> {
         let bytes = &self.buffer[..len];
         let began = self.clock.now();
         store(self.destination, self.at_bytes, bytes)
-            .map_err(|e| BulkError::lasting(format!("cannot store: {e}")))?;
+            .map_err(|e| BulkError::lasting(format!("cannot store: {e}")).with_remedy(ROOM))?;
         let stored = self.clock.now();
         self.digest.update(bytes);
         self.store_ticks += stored.saturating_sub(began);

@@ -291,11 +291,12 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
             let block = posted.block;
             let enough = self.run.schedule.failed(self.worker, block, running);
             if running && !enough {
-                self.fail(&BulkError::lasting(format!(
-                    "block {} failed {}: {error}",
-                    block.index,
-                    often(u64::from(self.run.plan.attempts_max))
-                )));
+                let times = often(u64::from(self.run.plan.attempts_max));
+                let failed = BulkError::lasting(format!("block {} failed {times}: {error}", block.index));
+                self.fail(&BulkError {
+                    remedy: error.remedy.clone(),
+                    ..failed
+                });
             }
             running = false;
         }
@@ -320,9 +321,12 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
             self.fail(error);
             return false;
         }
+        let mut last = error.clone();
         loop {
             self.failures += 1;
             if self.failures > FAILURES_MAX || self.run.hooks.stop() {
+                // Others may go on; if none does, this is why.
+                self.run.span.lock().last_failure = Some(last);
                 return false;
             }
             if self.run.schedule.is_over() {
@@ -336,7 +340,7 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
                     self.ticks.retrying += self.free_since.saturating_sub(began);
                     return true;
                 }
-                Err(error) if error.retry => {}
+                Err(error) if error.retry => last = error,
                 Err(error) => {
                     self.fail(&error);
                     return false;
@@ -348,7 +352,7 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
     /// Nothing will make this transfer whole.
     fn fail(&self, error: &BulkError) {
         let mut span = self.run.span.lock();
-        span.error.get_or_insert_with(|| error.why.clone());
+        span.error.get_or_insert_with(|| error.clone());
         drop(span);
         self.run.schedule.stop();
     }

@@ -22,9 +22,9 @@ use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::output::Output;
 use crate::remedies;
-use wirespeed_byteio::client::TransferError;
+use wirespeed_byteio::client::{AGAIN, TransferError};
 use wirespeed_schema::Run;
-use wirespeed_schema::byteio::{ByteioSection, Pair};
+use wirespeed_schema::byteio::{ByteioSection, Pair, Transfer};
 use wirespeed_schema::run::{CaseResult, Status};
 
 /// What helps where nothing is left to go on with.
@@ -59,61 +59,74 @@ fn publish(
     (interrupted, strict): (bool, bool),
     to_go_on: &'static str,
 ) -> Result<Ended, Failure> {
-    let (run, cause) = document(draft, (section, cases), interrupted)?;
+    let (run, known) = document(draft, (section, cases), interrupted)?;
     for (number, case) in run.cases.iter().enumerate() {
         output.case_finished(number, case)?;
     }
-    finish(&run, output, cause.as_deref(), (strict, to_go_on))
+    finish(&run, output, known, (strict, to_go_on))
 }
 
-/// The document of the pairs, and the first thing that went wrong.
+/// The document of the pairs, and the first thing that went wrong with what helps.
 fn document(
     mut draft: Draft,
     (section, mut cases): (&ByteioSection, Vec<CaseResult>),
     interrupted: bool,
-) -> Result<(Run, Option<String>), Failure> {
+) -> Result<(Run, Option<Known>), Failure> {
     let wrong = section
         .pairs
         .iter()
         .flat_map(|p| &p.runs)
         .any(|run| run.wrong_blocks_count > 0);
-    let error = section.pairs.iter().find_map(first_error);
-    let status = match (wrong, interrupted, &error) {
+    let known = section.pairs.iter().find_map(|pair| {
+        let (cause, remedy) = first_error(pair)?;
+        match section.pairs.len() {
+            1 => Some((cause, remedy)),
+            _ => Some((format!("{}: {cause}", pair.name), remedy)),
+        }
+    });
+    let status = match (wrong, interrupted, &known) {
         (true, _, _) => Status::WrongData,
         (_, true, _) => Status::Interrupted,
         (_, _, Some(_)) => Status::Failed,
         _ => Status::Ok,
     };
     draft.put(section);
-    cases
-        .iter_mut()
-        .for_each(|case| remedies::told(&mut case.remarks));
-    let mut run: Run = draft.conclude(status, error.clone());
+    for case in &mut cases {
+        remedies::told(&mut case.remarks);
+        case.remedy = case.remedy.as_deref().map(remedies::in_own_words);
+    }
+    let cause = known.as_ref().map(|(cause, _)| cause.clone());
+    let mut run: Run = draft.conclude(status, cause);
     run.cases = cases;
     run.remarks.extend(wirespeed_report::run_remarks(&run.cases));
-    Ok((run, error))
+    Ok((run, known))
 }
 
 /// Write the document, and say how it ended.
 fn finish(
     run: &Run,
     output: &mut Output,
-    cause: Option<&str>,
+    known: Option<Known>,
     (strict, to_go_on): (bool, &'static str),
 ) -> Result<Ended, Failure> {
     output.finish(run)?;
+    let (cause, remedy) = known.unwrap_or_else(|| ("the transfer failed".to_owned(), None));
     Ok(match run.status {
         Status::Ok => crate::cmd::ended(run, strict),
         Status::Interrupted => Ended::badly(Failure::interrupted(to_go_on)),
         status => Ended::badly(Failure::with(
             status.exit_code(),
-            cause.unwrap_or("the transfer failed"),
-            "look at the service, and give the same command again",
+            cause,
+            remedies::in_own_words(remedy.as_deref().unwrap_or(AGAIN)),
         )),
     })
 }
 
-fn first_error(pair: &Pair) -> Option<String> {
-    let of_runs = pair.runs.iter().find_map(|run| run.error.clone());
-    pair.error.clone().or(of_runs)
+/// A cause, and what helps if that is known.
+type Known = (String, Option<String>);
+
+fn first_error(pair: &Pair) -> Option<Known> {
+    let of_runs = |run: &Transfer| Some((run.error.clone()?, run.remedy.clone()));
+    let of_pair = pair.error.clone().map(|error| (error, pair.remedy.clone()));
+    of_pair.or_else(|| pair.runs.iter().find_map(of_runs))
 }

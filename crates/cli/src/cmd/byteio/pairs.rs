@@ -2,7 +2,8 @@
 //! machine, or any other that a command reaches (ssh, a container, a network namespace); it runs `wirespeed byteio bench`
 //! there and hands its document back on stdout.
 
-use super::{ANEW, publish};
+use super::job::size;
+use super::{ANEW, Known, publish};
 use crate::args::{ByteioBenchArgs, ColorChoice, TransferArgs};
 use crate::cmd::speed::speed;
 use crate::document::Draft;
@@ -192,7 +193,6 @@ pub fn this_program() -> String {
 impl Planned {
     /// The command that measures the pair, document on stdout.
     fn command(&self, words: &TransferArgs, arguments: &ByteioBenchArgs, repeats: u32) -> Vec<String> {
-        let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
         let mut command = self.reader.clone();
         command.extend(["byteio", "bench"].map(str::to_owned));
         command.push(self.url.clone());
@@ -226,7 +226,7 @@ impl Planned {
         let command = self.command(words, arguments, repeats);
         let (mut pair, case) = match output_of(&command) {
             Ok(found) => found,
-            Err(why) => (self.lost(why), None),
+            Err(why) => (self.lost(words, why), None),
         };
         pair.name.clone_from(&self.name);
         pair.nominal_bytes_per_s = self.nominal;
@@ -238,58 +238,75 @@ impl Planned {
     }
 
     /// A pair that was to be measured when the run ended.
-    fn unreached(&self) -> Measured {
-        let pair = self.lost(UNREACHED);
-        let mut case = skipped_case(result_of(&pair).case, UNREACHED, Some("run again".to_owned()));
+    fn unreached(&self, words: &TransferArgs) -> Measured {
+        let remedy = Some("run again".to_owned());
+        let pair = self.lost(words, (UNREACHED.to_owned(), remedy.clone()));
+        let mut case = skipped_case(result_of(&pair).case, UNREACHED, remedy);
         case.case.options.insert("pair".to_owned(), self.name.clone());
         (pair, case)
     }
 
-    /// A pair that gave nothing.
-    fn lost(&self, why: impl Into<String>) -> Pair {
+    /// A pair that gave nothing of what was asked for: why, and what helps.
+    fn lost(&self, words: &TransferArgs, (error, remedy): Known) -> Pair {
         Pair {
             name: self.name.clone(),
-            error: Some(why.into()),
             url: self.url.clone(),
+            direction: "get".to_owned(),
+            mechanism: name(&words.mechanism),
+            // What cannot be read every reader refuses.
+            block_bytes: size("block-size", &words.block_size).unwrap_or_default(),
+            threads: words.threads.into(),
+            depth_ops: words.depth.into(),
+            error: Some(error),
+            remedy,
             ..Pair::default()
         }
     }
+}
+
+/// A choice as it is typed.
+fn name(value: &dyn std::fmt::Debug) -> String {
+    format!("{value:?}").to_lowercase()
 }
 
 /// A pair of the section, and its case.
 type Measured = (Pair, CaseResult);
 
 /// Run a reader and read its document.
-fn output_of(command: &[String]) -> Result<(Pair, Option<CaseResult>), String> {
+fn output_of(command: &[String]) -> Result<(Pair, Option<CaseResult>), Known> {
+    let look = |why: String| {
+        (
+            why,
+            Some("try its command by hand: --dry-run shows it".to_owned()),
+        )
+    };
     let Some((program, rest)) = command.split_first() else {
-        return Err("nothing to run".to_owned());
+        return Err(look("nothing to run".to_owned()));
     };
     let output = Command::new(program)
         .args(rest)
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .output();
-    let output = output.map_err(|e| format!("cannot run {program}: {e}"))?;
+    let output = output.map_err(|e| look(format!("cannot run {program}: {e}")))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let told = |label| said.lines().rev().find_map(|line: &str| line.strip_prefix(label));
     let last = || {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let cause = said
-            .lines()
-            .rev()
-            .find(|line| line.starts_with("error: "))
-            .or(said.lines().last());
-        cause
+        told("error: ")
+            .or(said.lines().last())
             .unwrap_or("it said nothing")
-            .trim_start_matches("error: ")
-            .to_owned()
     };
     let run = wirespeed_report::read_run(&output.stdout)
-        .map_err(|_| format!("the reader gave no result: {}", last()))?;
+        .map_err(|_| look(format!("the reader gave no result: {}", last())))?;
     let section = run.sections.get::<ByteioSection>();
     let pair = section.and_then(|section| section.pairs.into_iter().next());
     match (pair, run.status) {
         (Some(pair), _) => Ok((pair, run.cases.into_iter().next())),
-        (None, Status::Ok) => Err("the reader's result has no transfer".to_owned()),
-        (None, _) => Err(run.error.unwrap_or_else(last)),
+        (None, Status::Ok) => Err(look("the reader's result has no transfer".to_owned())),
+        (None, _) => Err((
+            run.error.unwrap_or_else(|| last().to_owned()),
+            told("help: ").map(str::to_owned),
+        )),
     }
 }
 
@@ -365,7 +382,7 @@ pub fn bench(
                 .map(|one| (one, scope.spawn(|| one.measure(words, arguments, repeats))))
                 .collect();
             let lost = |one: &Planned| {
-                let pair = one.lost("its reader was lost");
+                let pair = one.lost(words, ("its reader was lost".to_owned(), None));
                 let case = result_of(&pair);
                 (pair, case)
             };
@@ -379,7 +396,7 @@ pub fn bench(
         false => {
             let mut progress = Progress::of_steps(plan.len(), quiet);
             let measured = |one: &Planned| match stop.is_requested() {
-                true => one.unreached(),
+                true => one.unreached(words),
                 false => {
                     progress.start_as(&one.name);
                     one.measure(words, arguments, repeats)
@@ -423,8 +440,15 @@ fn alone(plan: &[Planned], mut found: Vec<Measured>) -> Vec<Measured> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser as _;
     use wirespeed_schema::Finite;
     use wirespeed_schema::byteio::Transfer;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        words: TransferArgs,
+    }
 
     fn names(text: &str) -> Result<Vec<String>, String> {
         parse(text, false)
@@ -444,7 +468,10 @@ mod tests {
     fn a_service_of_several_readers_at_once_is_charged_to_none() {
         let plan = machines(3, "[\"m1 -> m0\", \"m2 -> m0\", \"m0 -> m1\"]");
         let measured = |one: &Planned| {
-            let mut pair = one.lost("");
+            let mut pair = Pair {
+                name: one.name.clone(),
+                ..Pair::default()
+            };
             pair.runs = vec![Transfer {
                 elapsed_ns: 1000,
                 bandwidth_bytes_per_s: Some(Finite::from(1000u32)),
@@ -553,7 +580,8 @@ mod tests {
     #[test]
     fn a_pair_that_was_not_reached_has_its_case() {
         let text = "pairs = [\"a -> b\"]\n[[machine]]\nname = \"a\"\nrun = [\"ssh\", \"a\"]\n[[machine]]\nname = \"b\"\nurl = \"http://b/f\"\n";
-        let (pair, case) = parse(text, false).unwrap()[0].unreached();
+        let words = Line::parse_from(["bench"]).words;
+        let (pair, case) = parse(text, false).unwrap()[0].unreached(&words);
         assert_eq!((pair.name.as_str(), pair.runs.len()), ("a -> b", 0));
         assert_eq!(case.error, pair.error);
         assert!(wirespeed_report::view::unreached(&[case]).is_some());
