@@ -50,6 +50,7 @@ impl Found {
         Found {
             size_bytes,
             tag: tag(headers).map(str::to_owned),
+            own: headers.get("wirespeed") == Some("byteio"),
             coding: coding(headers),
             ..Found::default()
         }

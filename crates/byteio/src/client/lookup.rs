@@ -39,7 +39,6 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
     let head = session.small("HEAD", target, "", "");
     let mut missing = Found::default();
     if let Ok(answer) = &head {
-        let own = answer.head.headers.get("wirespeed") == Some("byteio");
         let size = answer
             .head
             .headers
@@ -48,6 +47,7 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
         if answer.head.status == 401 {
             return Err(refused(&answer.head, "the service needs a token"));
         }
+        let own = Found::told(&answer.head.headers, None).own;
         missing.own = own;
         let asks = options.direction == Direction::Get && options.way == Way::Http && !own;
         // A foreign SOAP service need not know HEAD.
@@ -60,10 +60,7 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
             let told = size.is_some_and(|size| size > 0) && answer.head.headers.has("accept-ranges", "bytes");
             return match asks && !told {
                 true => probed(options, size),
-                false => Ok(Found {
-                    own,
-                    ..Found::told(&answer.head.headers, size)
-                }),
+                false => Ok(Found::told(&answer.head.headers, size)),
             };
         }
         // What it refuses to HEAD (405, 501) it may give.
@@ -80,7 +77,8 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
                 (_, Way::Soap(_)) => Ok(Found::default()),
                 _ => Err(refused(&head, NONE)),
             },
-            Err(error) if options.direction == Direction::Get => Err(error),
+            // Who closes at HEAD, or says something else than HTTP, may answer GET.
+            Err(_) if options.direction == Direction::Get => probed(options, None),
             Err(_) => Ok(Found::default()),
         };
     }
@@ -263,9 +261,18 @@ mod tests {
     use super::*;
     use std::sync::atomic::Ordering;
 
+    /// The connection ends without an answer, or with none of HTTP.
+    const CLOSED: &str = "closed";
+    const GARBAGE: &str = "garbage";
+
     /// What a get by ranges finds at a service with these answers: bytes, and whether only the whole is to be had.
     fn found(answers: &[&str]) -> Result<(Option<u64>, bool), BulkError> {
-        let answers = answers.iter().map(|answer| format!("HTTP/1.1 {answer}\r\n\r\n"));
+        let whole = |answer: &&str| match *answer {
+            CLOSED => String::new(),
+            GARBAGE => "?\r\n\r\n".to_owned(),
+            answer => format!("HTTP/1.1 {answer}\r\n\r\n"),
+        };
+        let answers = answers.iter().map(whole);
         let (mut options, _) = answering(answers.collect(), Duration::ZERO);
         options.direction = Direction::Get;
         find(&options, false).map(|found| (found.size_bytes, found.whole_only))
@@ -278,7 +285,8 @@ mod tests {
         let chunked = "200 X\r\nTransfer-Encoding: chunked";
         let beyond = "416 X\r\nContent-Range: bytes */0";
         let empty = "200 X\r\nContent-Length: 0";
-        for silent in ["405 X", "501 X", "403 X", "200 X", "200 X\r\nContent-Length: 0"] {
+        let no_length = "200 X\r\nContent-Length: 0";
+        for silent in ["405 X", "501 X", "403 X", "200 X", no_length, CLOSED, GARBAGE] {
             for (answer, expected) in [
                 (part, (Some(7), false)),
                 (whole, (Some(7), true)),
@@ -294,6 +302,11 @@ mod tests {
             (Some(7), true)
         );
         assert!(found(&["200 X\r\nContent-Length: 7", beyond]).is_err());
+        let never = found(&[CLOSED, CLOSED]).unwrap_err();
+        assert!(
+            never.why.contains("closed") && never.remedy.is_some(),
+            "{never:?}"
+        );
         // Bytes that are there are not called none.
         for other in ["403 X", "416 X", "416 X\r\nContent-Range: bytes */7"] {
             let why = found(&["405 X", other]).unwrap_err().why;
