@@ -186,6 +186,12 @@ fn carried(options: &TransferOptions, moved: Moved) -> Carried {
         facts.insert("congestion_control".to_owned(), info.congestion.clone());
         facts.insert("mss_bytes".to_owned(), info.mss_bytes.to_string());
     }
+    facts.extend(
+        moved
+            .manner
+            .coding
+            .map(|coding| ("content_coding".to_owned(), coding)),
+    );
     Carried {
         outcome: moved.outcome,
         record: Transfer {

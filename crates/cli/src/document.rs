@@ -43,7 +43,10 @@ impl Draft {
 
     /// Remark on the run as a whole.
     pub fn remark(&mut self, remark: Remark) {
-        self.run.remarks.push(remark);
+        // Two arms may say the same.
+        if !self.run.remarks.contains(&remark) {
+            self.run.remarks.push(remark);
+        }
     }
 
     /// The machine.
@@ -60,7 +63,7 @@ impl Draft {
     /// The document of what was measured.
     pub fn finish(mut self, cases: Vec<CaseResult>, interrupted: bool) -> Run {
         self.run.status = wirespeed_report::run_status(&cases, interrupted);
-        self.run.remarks = wirespeed_report::run_remarks(&cases);
+        self.run.remarks.extend(wirespeed_report::run_remarks(&cases));
         if let Some(job) = job::current() {
             self.run.remarks.extend(job::remarks(job.section()));
         }

@@ -7,6 +7,7 @@ mod movers;
 mod odd;
 mod plans;
 mod results;
+mod told;
 mod waits;
 mod wire;
 

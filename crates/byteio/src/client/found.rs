@@ -80,7 +80,7 @@ pub(super) fn fits(found: &Found, headers: &Headers, total_bytes: Option<u64>) -
 }
 
 /// The coding that an answer names.
-fn coding(headers: &Headers) -> Option<String> {
+pub(super) fn coding(headers: &Headers) -> Option<String> {
     let coding = headers.get("content-encoding").map(str::trim);
     let coding = coding.filter(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"));
     coding.map(|coding| quoted(coding, CODING_CHARACTERS_MAX))

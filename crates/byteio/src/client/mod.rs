@@ -21,7 +21,7 @@ pub use lookup::congestion_controls;
 pub(crate) use offered::offer;
 pub(crate) use transfer::measured;
 pub use transfer::{
-    AGAIN, Claim, Known, Moved, Step, Target, TransferError, TransferOptions, look_up, transfer,
+    AGAIN, Claim, Known, Manner, Moved, Step, Target, TransferError, TransferOptions, look_up, transfer,
 };
 pub use url::{BadUrl, Url};
 

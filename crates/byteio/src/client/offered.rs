@@ -1,7 +1,7 @@
 //! Requests of one block offered at a rate: an open loop over the same connections as a transfer. What comes is dropped
 //! and nothing is compared: it measures times, and must never stand for a transfer of the whole.
 
-use super::transfer::{Links, block_bytes, describe, made_ready, open_source, shape, total_bytes};
+use super::transfer::{Links, Manner, block_bytes, describe, made_ready, open_source, shape, total_bytes};
 use super::{Moved, TransferError, TransferOptions, lookup};
 use crate::sys::cpu_ns;
 use std::time::Instant;
@@ -76,6 +76,6 @@ pub(crate) fn offer(
         transfer,
         outcome,
         far: before.map(|facts| facts.host),
-        one_stream: false,
+        manner: Manner::of(&found),
     })
 }

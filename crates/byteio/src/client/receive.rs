@@ -4,6 +4,7 @@
 //! envelope whatever was asked for (Metro), or a DIME record.
 
 use super::Direction;
+use super::found::coding;
 use super::link::{copy_exactly, refused};
 use super::metered::Metered;
 use crate::http::body::Body;
@@ -74,6 +75,10 @@ pub(super) fn message<R: Receiver>(
     let content_type = head.headers.get("content-type").unwrap_or_default();
     let media = MediaType::parse(content_type);
     let essence = media.as_ref().map_or("", |media| media.essence.as_str());
+    if let Some(coding) = coding(&head.headers) {
+        let why = format!("the answer is coded as {coding}, though nobody asked for it");
+        return Err(BulkError::lasting(why).with_remedy("have the service send it as it is"));
+    }
     // A fault comes with status 500; anything else that is no success has no envelope to speak of.
     if matches!(head.status, 404 | 405 | 501) {
         let why = format!(

@@ -116,8 +116,26 @@ pub struct Moved {
     pub outcome: BulkOutcome,
     /// The service's machine, where it is wirespeed.
     pub far: Option<HostFingerprint>,
-    /// The service knows no ranges: the whole came at once over one connection, whatever was asked for.
+    /// How the service sent it.
+    pub manner: Manner,
+}
+
+/// How a service sends a resource, where that is not in blocks of what it has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// It knows no ranges: the whole comes at once over one connection, whatever is asked for.
     pub one_stream: bool,
+    /// It sends another coding (gzip, ..), though nobody asked for one: what is counted and stored is coded.
+    pub coding: Option<String>,
+}
+
+impl Manner {
+    pub(super) fn of(found: &Found) -> Self {
+        Manner {
+            one_stream: found.whole_only,
+            coding: found.coding.clone(),
+        }
+    }
 }
 
 /// Why there was no transfer at all.
@@ -236,12 +254,12 @@ impl Hooks for Watch<'_> {
 }
 
 /// What there is to transfer, found out before any of it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     /// Bytes of the whole.
     pub total_bytes: u64,
-    /// The service knows no ranges: the whole comes at once over one connection, whatever is asked for.
-    pub one_stream: bool,
+    /// How the service sends it.
+    pub manner: Manner,
 }
 
 /// Ask the service, and look at the file that is put. Errors as of [`transfer`].
@@ -250,7 +268,7 @@ pub fn look_up(options: &TransferOptions, stop: &StopFlag) -> Result<Known, Tran
     let source = open_source(&options)?;
     Ok(Known {
         total_bytes: total_bytes(&options, &found, source.as_deref())?,
-        one_stream: found.whole_only,
+        manner: Manner::of(&found),
     })
 }
 
@@ -345,7 +363,7 @@ pub(crate) fn measured(
         transfer,
         outcome,
         far: before.map(|facts| facts.host),
-        one_stream: found.whole_only,
+        manner: Manner::of(&found),
     })
 }
 

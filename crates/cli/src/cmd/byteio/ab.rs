@@ -56,9 +56,10 @@ pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Resu
     let mut front = Front::open(common, None)?;
     gate.show(&mut front.output);
     let known = jobs.iter_mut().try_for_each(|job| {
-        if job::known(job, &front.stop, how.quiet)? {
-            front.draft.remark(job::no_ranges());
-        }
+        let manner = job::known(job, &front.stop, how.quiet)?;
+        job::remarks(&manner)
+            .into_iter()
+            .for_each(|remark| front.draft.remark(remark));
         Ok(())
     });
     let both = jobs.iter().map(|job| job.as_slice()).zip(nominal);
@@ -167,8 +168,8 @@ mod tests {
                 "mpi_threads" => Some("single"),
                 "mpi_threads_per_process" => Some("2"),
                 "color" => Some("never"),
-            };
                 _ => None,
+            };
             let given = value.map_or(long.clone(), |value| format!("{long}={value}"));
             let refused = arm(&words(&[&given]), &own).err();
             let refused = refused.unwrap_or_else(|| panic!("{long} is taken"));

@@ -71,9 +71,10 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let known = job::known(&mut jobs, &front.stop, how.quiet);
     let mut transfers = Transfers::new(&registry, vec![(&jobs, nominal)]);
     match known {
-        Ok(false) => {}
-        Ok(true) if offer.is_some() => return Err(job::needs_ranges()),
-        Ok(true) => front.draft.remark(job::no_ranges()),
+        Ok(manner) if manner.one_stream && offer.is_some() => return Err(job::needs_ranges()),
+        Ok(manner) => job::remarks(&manner)
+            .into_iter()
+            .for_each(|remark| front.draft.remark(remark)),
         Err(failure) => transfers.refused = Some(failure),
     }
     let cases = job::cases(&registry, &arguments.experiment, &jobs)?;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use wirespeed::{Machine, Registry};
 use wirespeed_byteio::client::{
-    ClientOptions, Direction, Known, Moved, Target, TransferOptions, Url, Way, look_up, transfer,
+    ClientOptions, Direction, Known, Manner, Moved, Target, TransferOptions, Url, Way, look_up, transfer,
 };
 use wirespeed_byteio::digest::DigestKind;
 use wirespeed_byteio::soap::Mechanism;
@@ -170,22 +170,30 @@ pub fn needs_ranges() -> Failure {
     )
 }
 
-/// The remark on a transfer that could not be cut into blocks.
-pub fn no_ranges() -> Remark {
-    let message = "the server knows no ranges: the whole came at once over one connection";
-    let remedy =
-        "for blocks, several connections and resuming, serve it with wirespeed or a server that knows ranges";
-    Remark::new(Severity::Note, "no_ranges", message, Some(remedy))
+/// The remarks on how a service sends, where that is not what was asked for.
+pub fn remarks(manner: &Manner) -> Vec<Remark> {
+    let no_ranges = manner.one_stream.then(|| {
+        let message = "the server knows no ranges: the whole came at once over one connection";
+        let remedy =
+            "for blocks, several connections and resuming, serve it with wirespeed or a server that knows ranges";
+        Remark::new(Severity::Note, "no_ranges", message, Some(remedy))
+    });
+    let coded = manner.coding.as_ref().map(|coding| {
+        let message =
+            format!("the server sent it coded as {coding}, though asked not to: counted and stored as sent");
+        let remedy = "decode it yourself, or have the server send it as it is";
+        Remark::new(Severity::Warning, "content_coded", message, Some(remedy))
+    });
+    no_ranges.into_iter().chain(coded).collect()
 }
 
-/// One transfer, with its progress where somebody watches; what was seen goes into the pair. Returns whether the server knew
-/// no ranges, so that the whole came at once.
+/// One transfer, with its progress where somebody watches; what was seen goes into the pair. Returns how the service sent.
 pub fn run(
     options: &TransferOptions,
     pair: &mut Pair,
     stop: &StopFlag,
     quiet: bool,
-) -> Result<bool, Failure> {
+) -> Result<Manner, Failure> {
     let way = if is_put(options) { "send" } else { "fetch" };
     let words = format!("{way} {}", options.client.url);
     let progress = Progress::of_bytes(&words, quiet);
@@ -202,14 +210,14 @@ pub fn run(
         },
         moved => moved?,
     };
-    let one_stream = moved.one_stream;
+    let manner = moved.manner.clone();
     record(pair, moved);
-    Ok(one_stream)
+    Ok(manner)
 }
 
 /// Put what was seen of one transfer into its pair.
 pub fn record(pair: &mut Pair, moved: Moved) {
-    if moved.one_stream {
+    if moved.manner.one_stream {
         // What was asked for is not what was done.
         (pair.threads, pair.depth_ops, pair.block_bytes) = (1, 1, moved.total_bytes);
     }
@@ -218,26 +226,26 @@ pub fn record(pair: &mut Pair, moved: Moved) {
     pair.runs.push(moved.transfer);
 }
 
-/// Ask the service and look at files, and put into each job how much it moves. Whether the service knows no ranges, so that
-/// whatever shape was asked for, the whole comes at once.
-pub fn known(jobs: &mut [TransferOptions], stop: &StopFlag, quiet: bool) -> Result<bool, Failure> {
+/// Ask the service and look at files, and put into each job how much it moves. How the service sends: where that is in one
+/// stream, whatever shape was asked for.
+pub fn known(jobs: &mut [TransferOptions], stop: &StopFlag, quiet: bool) -> Result<Manner, Failure> {
     let mut asked: Vec<(bool, Known)> = Vec::new();
     for options in jobs.iter_mut() {
         let known = asked.iter().find(|(put, _)| *put == is_put(options));
         let known = match known {
-            Some((_, known)) => *known,
+            Some((_, known)) => known.clone(),
             None => {
                 let words = format!("asking {}", options.client.url);
                 let waiting = Progress::waiting(&words, quiet);
                 let known = look_up(options, stop);
                 waiting.finish();
                 let known = known?;
-                asked.push((is_put(options), known));
+                asked.push((is_put(options), known.clone()));
                 known
             }
         };
         options.size_bytes = Some(known.total_bytes);
-        if known.one_stream {
+        if known.manner.one_stream {
             (options.threads, options.depth) = (1, 1);
             options.block_bytes = known.total_bytes.max(1);
         }
@@ -250,7 +258,10 @@ pub fn known(jobs: &mut [TransferOptions], stop: &StopFlag, quiet: bool) -> Resu
     for options in jobs.iter_mut().filter(|options| !is_put(options)) {
         options.size_bytes = options.size_bytes.map(|bytes| bytes.min(sent.unwrap_or(bytes)));
     }
-    Ok(asked.iter().any(|(_, known)| known.one_stream))
+    Ok(Manner {
+        one_stream: asked.iter().any(|(_, known)| known.manner.one_stream),
+        coding: asked.into_iter().find_map(|(_, known)| known.manner.coding),
+    })
 }
 
 /// How often a transfer tells what it has moved.

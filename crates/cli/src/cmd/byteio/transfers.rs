@@ -84,9 +84,10 @@ fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -
         label: case_of(&pair).label(),
         repetition: 0,
     })?;
-    if job::run(options, &mut pair, &stop, arguments.quiet)? {
-        draft.remark(job::no_ranges());
-    }
+    let manner = job::run(options, &mut pair, &stop, arguments.quiet)?;
+    job::remarks(&manner)
+        .into_iter()
+        .for_each(|remark| draft.remark(remark));
     wirespeed_report::byteio::complete(&mut pair);
     if let Some(verdict) = &mut pair.verdict {
         verdict.text = in_own_words(&verdict.text);
