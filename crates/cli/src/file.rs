@@ -153,6 +153,16 @@ pub fn shown(path: &Path) -> String {
     quoted(&words::of(path.as_os_str()), usize::MAX)
 }
 
+/// The name of `path` for other programs, and documents, that have it as text. Errors where it is none.
+pub fn text(path: &Path) -> Result<String, Failure> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Failure::usage(
+            format!("{} is not UTF-8, and is given to others as text", shown(path)),
+            "give it a name in UTF-8, or a link with one",
+        )
+    })
+}
+
 /// The folder of `place`.
 pub fn folder(place: &Path) -> &Path {
     match place.parent() {

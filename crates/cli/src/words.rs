@@ -1,11 +1,9 @@
 //! Words of a command line as text. A name that is not UTF-8 is written as a shell takes it, `$'caf\xe9'`; it must never lose a byte
 //! in silence.
 
-use crate::errors::Failure;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 use wirespeed_schema::shown::is_obeyed;
 
 /// The word itself, or what stands for it in a shell.
@@ -33,19 +31,6 @@ pub fn of(word: &OsStr) -> String {
     said + "'"
 }
 
-/// The name of a file that another program, or a document, has as text. Errors where it is none.
-pub fn name(path: &Path) -> Result<String, Failure> {
-    path.to_str().map(str::to_owned).ok_or_else(|| {
-        Failure::usage(
-            format!(
-                "{} is not UTF-8, and is given to others as text",
-                of(path.as_os_str())
-            ),
-            "give it a name in UTF-8, or a link with one",
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,8 +44,6 @@ mod tests {
             (b"\xc3\xa9'\\\n\xff", r"$'é\'\\\x0a\xff'"),
         ] {
             assert_eq!(of(OsStr::from_bytes(bytes)), said);
-            let path = Path::new(OsStr::from_bytes(bytes));
-            assert_eq!(name(path).is_ok(), !said.starts_with('$'), "{said}");
         }
     }
 }

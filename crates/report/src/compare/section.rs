@@ -30,6 +30,16 @@ pub enum Verdict {
     Slower,
 }
 
+impl Method {
+    /// What its runs are counted in.
+    pub(crate) fn runs(self) -> &'static str {
+        match self {
+            Method::Paired => "pairs",
+            Method::Unpaired => "runs a side",
+        }
+    }
+}
+
 impl Verdict {
     /// The word for people.
     pub fn name(self) -> &'static str {

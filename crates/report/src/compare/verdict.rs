@@ -1,7 +1,6 @@
 //! From the runs of two sides to a verdict: median ratio, interval, and how many more runs would tell.
 
 use super::section::{Method, Row, Unjudged, Verdict};
-use super::words::runs_of;
 use crate::names::Parameters;
 use crate::stats::{LEVEL, Shift, paired_shift, summarize, unpaired_shift};
 use crate::thresholds::{DRIFT_RATIO, MORE_RUNS_MAX, POWER};
@@ -128,7 +127,7 @@ fn why_not(sides: &Sides, (method, least): (Method, usize)) -> Unjudged {
     let verdict = of_one_side(&sides.tag, found, least);
     // More of the same would tell.
     let runs_min = (of_one_side(&sides.tag, found, 0) != verdict).then_some(least as u64);
-    said.extend(runs_min.map(|least| format!("at least {least} {} would tell", runs_of(method))));
+    said.extend(runs_min.map(|least| format!("at least {least} {} would tell", method.runs())));
     Unjudged {
         label: sides.label.clone(),
         tag: sides.tag.clone(),

@@ -238,7 +238,7 @@ fn lacking_runs(comparison: &Comparison) -> Option<String> {
         true => "the inconclusive ones".to_owned(),
         false => format!("{told} of the inconclusive ones"),
     };
-    let runs = runs_of(comparison.method);
+    let runs = comparison.method.runs();
     Some(match without {
         0 if needed > ROUNDS_WORTH_MAX => {
             format!("{TOO_MANY} (about {needed} {runs}): {}", other_ways(comparison))
@@ -257,14 +257,6 @@ fn lacking_runs(comparison: &Comparison) -> Option<String> {
 /// Runs a side that should give a verdict, those that there are included.
 pub(super) fn needed(row: &Row) -> Option<u64> {
     Some(u64::from(row.a_runs.min(row.b_runs)) + row.more_runs?)
-}
-
-/// What the runs of a comparison are counted in.
-pub(super) fn runs_of(method: Method) -> &'static str {
-    match method {
-        Method::Paired => "pairs",
-        Method::Unpaired => "runs a side",
-    }
 }
 
 /// What gives so many runs. Other tools have no such option, but their outputs may stand in one file.
@@ -309,7 +301,7 @@ pub(crate) fn of_ratios<'a>(
 
 fn sentence(row: &Row, within: &str, comparison: &Comparison) -> String {
     let (figure, method) = (only_figure(row), comparison.method);
-    let runs = runs_of(method);
+    let runs = method.runs();
     let have = row.a_runs.min(row.b_runs);
     match (row.verdict, row.more_runs) {
         (Verdict::Faster | Verdict::Slower, _) => format!("B is {}: {figure}", row.verdict.name()),

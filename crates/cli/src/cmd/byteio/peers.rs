@@ -12,7 +12,7 @@ use crate::cmd::front::Front;
 use crate::cmd::speed::speed;
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Prepared, pin};
-use crate::words;
+use crate::file;
 use clap::ValueEnum as _;
 use movers::Movers;
 use std::net::{IpAddr, Ipv4Addr};
@@ -165,7 +165,7 @@ fn path(arguments: &ByteioPeersArgs) -> Result<Path<'_>, Failure> {
                 false => "wirespeed".to_owned(),
             }),
             run,
-            file: words::name(&file)?,
+            file: file::text(&file)?,
             at,
             takes: arguments.put,
         },

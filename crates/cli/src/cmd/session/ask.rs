@@ -9,7 +9,6 @@ use crate::file;
 use crate::group::check_identity;
 use crate::input;
 use crate::open_loop::{Asked, Rates};
-use crate::words;
 use std::path::Path as FilePath;
 use std::time::Duration;
 pub use streams::{options, transports};
@@ -307,7 +306,7 @@ fn prepend(work: &mut Work, directory: &FilePath) -> Result<String, Failure> {
             "name a package directory",
         ));
     }
-    let shown = words::name(&directory)?;
+    let shown = file::text(&directory)?;
     let before = |variable: &str, first: String| (variable.to_owned(), first);
     let rez = std::env::var_os("REZ_PACKAGES_PATH").is_some() || std::env::var_os("REZ_USED").is_some();
     work.prepend = match rez {

@@ -6,7 +6,7 @@ use crate::cmd::byteio::runner::Transfers;
 use crate::errors::Failure;
 use crate::experiment::loads::refused;
 use crate::experiment::{Measured, OnSeen, Runner, Visit};
-use crate::words;
+use crate::file;
 use wirespeed::load::{Background, Measuring};
 use wirespeed_byteio::peers::{Mover, Room, Shape, Transferred};
 use wirespeed_control::StopFlag;
@@ -44,7 +44,7 @@ impl Movers<'_> {
     fn moved(&self, mover: Mover, port: u16) -> Result<BulkRun, Failure> {
         let path = self.path;
         let file = match (&path.arguments.mounted, mover) {
-            (Some(mounted), Mover::Mounted) => words::name(mounted)?,
+            (Some(mounted), Mover::Mounted) => file::text(mounted)?,
             _ => path.far.file.clone(),
         };
         let shape = Shape {
