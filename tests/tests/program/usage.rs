@@ -3,7 +3,7 @@
 use crate::{document, home};
 
 /// What is typed; what the cause must name; what the remedy must say.
-const NONSENSE: [(&str, &str, &str); 68] = [
+const NONSENSE: &[(&str, &str, &str)] = &[
     ("load --via tcp", "--via", "behind a --"),
     ("load -t 1s", "-t", "behind a --"),
     ("sweep --size=8 -- latency", "--size", "behind a --"),
