@@ -63,3 +63,35 @@ impl Checkup {
         self.checks.iter().find(|check| check.state == CheckState::Warn)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_are_counted_by_state_and_the_first_warning_is_the_gravest() {
+        use CheckState::{CannotTell, Ok, Warn};
+        let of = |states: &[CheckState]| Checkup {
+            checks: states
+                .iter()
+                .zip(0..)
+                .map(|(state, number)| Check {
+                    name: format!("check {number}"),
+                    state: *state,
+                    found: String::new(),
+                    why: String::new(),
+                    fix: None,
+                })
+                .collect(),
+            ..Checkup::default()
+        };
+        let some = of(&[Ok, CannotTell, Warn, Warn, Warn, CannotTell]);
+        assert_eq!([Ok, CannotTell, Warn].map(|state| some.count(state)), [1, 2, 3]);
+        assert_eq!(some.gravest().unwrap().name, "check 2");
+        assert_eq!(of(&[Ok, CannotTell]).gravest(), None);
+        assert_eq!(
+            [Ok, CannotTell, Warn].map(CheckState::name),
+            ["ok", "cannot tell", "warn"]
+        );
+    }
+}

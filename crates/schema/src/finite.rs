@@ -78,6 +78,12 @@ mod tests {
         assert!(Finite::new(f64::INFINITY).is_err());
         assert_eq!(Finite::new(1.5).unwrap().get(), 1.5);
         assert!(serde_json::from_str::<Finite>("1e999").is_err());
+        for value in [0.0, -0.25, 1e300] {
+            let text = serde_json::to_string(&Finite::new(value).unwrap()).unwrap();
+            assert_eq!(serde_json::from_str::<Finite>(&text).unwrap().get(), value);
+        }
+        let of_table = |text: &str| toml::from_str::<std::collections::BTreeMap<String, Finite>>(text);
+        assert!(of_table("a = 1.5").is_ok() && of_table("a = nan").is_err() && of_table("a = inf").is_err());
     }
 
     #[test]

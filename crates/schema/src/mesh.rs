@@ -405,11 +405,22 @@ mod tests {
     }
 
     #[test]
-    fn units_have_names_or_numbers() {
+    fn hosts_and_units_have_names_or_numbers() {
+        let host = |name: &str, lost: Option<&str>| MeshHost {
+            name: name.to_owned(),
+            lost: lost.map(str::to_owned),
+            ..MeshHost::default()
+        };
         let section = MeshSection {
+            hosts: vec![host("a", None), host("", Some("gone"))],
             units: vec!["node7".to_owned()],
             ..MeshSection::default()
         };
         assert_eq!([section.unit_name(0), section.unit_name(1)], ["node7", "unit1"]);
+        assert_eq!(
+            [0, 1, 2].map(|host| section.host_name(host)),
+            ["a", "host1", "host2"]
+        );
+        assert_eq!([0, 1, 2].map(|host| section.is_lost(host)), [false, true, false]);
     }
 }

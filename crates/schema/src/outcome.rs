@@ -265,6 +265,33 @@ impl Outcome {
 mod tests {
     use super::*;
 
+    /// Fields are kept apart, and what no number holds is as much as one can.
+    #[test]
+    fn counts_and_faults_add_up_field_by_field() {
+        let count = Count::of(3, 100);
+        assert_eq!((count.messages, count.bytes), (3, 300));
+        assert_eq!(Count::of(u64::MAX, 2).bytes, u64::MAX);
+        let faults = |times: u64| Faults {
+            lost_messages: times,
+            reordered_messages: 2 * times,
+            duplicate_messages: 3 * times,
+            corrupt_messages: 4 * times,
+        };
+        for times in [0, 1, 5] {
+            let counts: Count = (0..times).map(|_| count).sum();
+            assert_eq!(counts, Count::of(3 * times, 100));
+            assert_eq!((0..times).map(|_| faults(1)).sum::<Faults>(), faults(times));
+        }
+        let most = Faults::corrupt(u64::MAX);
+        assert_eq!(
+            [most, faults(1)].into_iter().sum::<Faults>(),
+            Faults {
+                corrupt_messages: u64::MAX,
+                ..faults(1)
+            }
+        );
+    }
+
     #[test]
     fn what_a_rank_yields_was_not_taken_from_it() {
         let nothing = serde_json::to_value(Count::default()).unwrap();

@@ -431,6 +431,36 @@ mod tests {
     }
 
     #[test]
+    fn a_document_reads_back_with_its_figures() {
+        let tool = Tool {
+            name: "wirespeed".to_owned(),
+            ..Tool::default()
+        };
+        let run = Run::of(tool, "2026-11-20T19:21:06Z".to_owned());
+        assert_eq!(
+            (run.document_version.as_str(), run.status),
+            (DOCUMENT_VERSION, Status::Ok)
+        );
+        let text = serde_json::to_vec(&run).unwrap();
+        assert_eq!(Run::read(&text).unwrap(), run);
+        assert!(Run::read(&text[1..]).is_err());
+        let repetition = Repetition {
+            index: 0,
+            outcomes: Vec::new(),
+            metrics: BTreeMap::from([("rate".to_owned(), Metric::of(2.5, 1).unwrap())]),
+            setup_ns: 0,
+            overlapping_sessions: 0,
+        };
+        assert_eq!(
+            ["rate", "p50"].map(|tag| repetition.figure(tag)),
+            [Some(2.5), None]
+        );
+        use CaseStatus::{Failed, Ok, Partial, Skipped, WrongData};
+        let names = [Ok, Partial, Failed, Skipped, WrongData].map(CaseStatus::name);
+        assert_eq!(names, ["ok", "partial", "failed", "skipped", "WRONG DATA"]);
+    }
+
+    #[test]
     fn each_way_to_end_has_an_exit_code_of_its_own() {
         use Status::{Failed, Interrupted, Ok, Refused, WrongData};
         let codes = [Ok, Failed, Refused, WrongData, Interrupted].map(Status::exit_code);

@@ -99,3 +99,35 @@ pub struct Imported {
 impl Section for Imported {
     const NAME: &'static str = "import";
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_come_out_as_they_went_in() {
+        let (order, import) = (
+            Order {
+                seed: 7,
+                within: "each repetition".to_owned(),
+            },
+            Imported {
+                format: "fio".to_owned(),
+            },
+        );
+        let mut sections = Sections::default();
+        assert!(sections.is_empty() && !sections.has::<Order>() && sections.get::<Order>().is_none());
+        sections.put(&Order::default());
+        sections.put(&order);
+        assert!(!sections.is_empty() && sections.has::<Order>() && !sections.has::<Imported>());
+        sections.put(&import);
+        assert_eq!((sections.get(), sections.get()), (Some(order), Some(import)));
+        let names: Vec<&str> = sections.iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["import", "order"]);
+        assert_eq!(sections.named("order").unwrap()["seed"], 7);
+        assert_eq!(sections.named("mesh"), None);
+        // One that cannot be read is there all the same.
+        let torn: Sections = serde_json::from_str(r#"{"order": {"seed": -1}}"#).unwrap();
+        assert!(torn.has::<Order>() && torn.get::<Order>().is_none());
+    }
+}

@@ -494,8 +494,9 @@ mod tests {
         assert_eq!(expand_list("1..9:+4").unwrap(), ["1", "5", "9"]);
         assert_eq!(expand_list("64,1K..4K").unwrap(), ["64", "1K", "2K", "4K"]);
         assert_eq!(expand_counts("1k..4k:x2").unwrap(), ["1000", "2000", "4000"]);
-        let most = expand_list("1..9999:+1,7").unwrap();
-        assert_eq!(most.len(), RANGE_VALUES_MAX);
+        for most in ["1..9999:+1,7", "1..10000:+1"] {
+            assert_eq!(expand_list(most).unwrap().len(), RANGE_VALUES_MAX, "{most}");
+        }
         for more in ["1..9999:+1,7,8", "1..9999:+1,1..9999:+1"] {
             assert!(expand_list(more).is_err(), "{more}");
         }

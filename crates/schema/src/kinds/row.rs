@@ -111,3 +111,47 @@ impl Kind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::kind;
+
+    #[test]
+    fn as_many_are_under_way_as_eight_mebibytes_hold_but_at_least_four() {
+        for (size_bytes, count) in [
+            (0, 128),
+            (1, 128),
+            (1 << 16, 128),
+            (1 << 17, 64),
+            (2 << 20, 4),
+            (1 << 30, 4),
+        ] {
+            assert_eq!(UnderWay::Fitting(128).count(size_bytes), count, "{size_bytes}");
+            assert_eq!(UnderWay::Fixed(128).count(size_bytes), 128);
+        }
+        assert_eq!(UnderWay::Fitting(2).count(1 << 30), 2);
+    }
+
+    #[test]
+    fn layouts_are_tried_by_size_and_place() {
+        use Layout::{Bcopy, Short, Zcopy};
+        let first = |name: &str, size_bytes, in_place| kind(name).unwrap().layouts(size_bytes, in_place)[0];
+        for (size_bytes, elsewhere) in [
+            (0, Short),
+            (1024, Short),
+            (1025, Bcopy),
+            (16_384, Bcopy),
+            (16_385, Zcopy),
+        ] {
+            assert_eq!(first("am_lat", size_bytes, false), elsewhere, "{size_bytes}");
+            assert_eq!(first("am_lat", size_bytes, true), Short);
+            assert_eq!(
+                first("get", size_bytes, true),
+                Zcopy,
+                "there is nothing to inline"
+            );
+            assert_eq!(first("fadd", size_bytes, false), Short, "none is used");
+        }
+    }
+}

@@ -34,6 +34,7 @@ pub fn split_axis(key: &str, text: &str) -> Result<Axis, PlanError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::one;
     use super::*;
     use crate::kinds::{KINDS, Roles};
     use crate::plan::parameters;
@@ -99,7 +100,7 @@ mod tests {
                 _ => vec![("procs", "2")],
             };
             let words = [vec![("test", kind.name), ("via", "shm")], place].concat();
-            let case = super::super::tests::one(&words);
+            let case = one(&words);
             let test: &Test = &case.test;
             assert_eq!(test.name(), kind.name);
             assert_eq!(
@@ -112,13 +113,82 @@ mod tests {
             // `shm` carries no more here.
             let usual = kind.size_bytes.min(1 << 20);
             assert_eq!(test.size_bytes(), usual, "{}", kind.name);
-            let sized = super::super::tests::one(&[words, vec![("size", "4")]].concat());
+            let sized = one(&[words, vec![("size", "4")]].concat());
             assert_eq!(sized.test.size_bytes(), 4, "{}", kind.name);
             let told: Vec<_> = test.values().iter().map(|(parameter, _)| parameter.key).collect();
             for own in kind.takes.iter().flat_map(|group| group.iter()) {
                 let is_told = told.contains(&own.key) || ["layout", "pace"].contains(&own.key);
                 assert!(is_told, "{} does not tell {}", kind.name, own.key);
             }
+        }
+    }
+
+    /// What a document tells of a test, typed again, is that test; a test tells what it was given.
+    #[test]
+    fn what_a_test_tells_is_what_it_was_given() {
+        let given = [
+            ("size", "4"),
+            ("layout", "zcopy"),
+            ("window", "3"),
+            ("outstanding", "5"),
+            ("pace", "7"),
+            ("reply", "9"),
+            ("fan_out", "true"),
+            ("buffers", "multiple"),
+            ("pattern", "all-start"),
+            ("grid", "ring"),
+            ("peers", "2"),
+            ("stride", "2"),
+            ("cache_state", "rotating"),
+            ("cache_size", "4096"),
+            ("total", "1000"),
+            ("connections", "6"),
+        ];
+        for kind in &KINDS {
+            let place = match kind.roles {
+                Roles::Near(_) => ("to", "http://far:1/file"),
+                Roles::Neighbours => ("threads", "6"),
+                _ => ("threads", "2"),
+            };
+            let named = [("test", kind.name), ("via", "shm"), place];
+            let taken: Vec<_> = given
+                .into_iter()
+                .filter(|(key, _)| takes(kind.name, key))
+                .collect();
+            let test = one(&[&named[..], &taken].concat()).test;
+            let told = test.values();
+            for (key, value) in &taken {
+                let found = told.iter().find(|(parameter, _)| parameter.key == *key);
+                assert_eq!(
+                    found.map(|(_, text)| text.as_str()),
+                    Some(*value),
+                    "{} {key}",
+                    kind.name
+                );
+            }
+            let again = told
+                .iter()
+                .map(|(parameter, text)| (parameter.key, text.as_str()));
+            let again: Vec<_> = again.filter(|(key, _)| takes(kind.name, key)).collect();
+            assert_eq!(one(&[&named[..], &again].concat()).test, test);
+            let has = |key: &str| takes(kind.name, key);
+            let is_defined = kind.name.starts_with("osu_") || kind.name.starts_with("imb_");
+            assert_eq!(
+                [
+                    test.defined().is_some(),
+                    test.stream().is_some(),
+                    test.hub().is_some()
+                ],
+                [is_defined, has("pace"), has("reply")],
+                "{}",
+                kind.name
+            );
+            assert_eq!(
+                [test.msgrate().is_some(), test.bulk().is_some()],
+                [has("pattern"), has("total")],
+                "{}",
+                kind.name
+            );
         }
     }
 }

@@ -143,3 +143,51 @@ pub(super) fn interval_ns(words: &Words) -> Result<u64, PlanError> {
 pub(super) fn raw_samples(words: &Words) -> Result<u64, PlanError> {
     Ok(words.count(&RAW, 0..=RAW_MAX)?.unwrap_or(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{cases, one};
+    use super::*;
+
+    #[test]
+    fn lengths_have_their_limits() {
+        let asked = |key: &str, value: &str| {
+            let words = [("test", "am_lat"), ("via", "shm"), (key, value)];
+            cases(&words).ok().map(|cases| cases[0].case.clone())
+        };
+        let warmup =
+            |text: &str| asked("warmup", text).map(|case| (case.warmup_iterations, case.warmup_ns_max));
+        for (text, expected) in [
+            ("10k<100ms", Some((10_000, 100_000_000))),
+            ("10k", Some((10_000, WARMUP_NS_MAX))),
+            ("1h", Some((WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX))),
+            ("61min", None),
+            ("9007199254740992", Some((WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX))),
+            ("9007199254740993", None),
+            ("0<1s", Some((0, 0))),
+            ("5<0s", Some((0, 0))),
+            ("5<61min", None),
+        ] {
+            assert_eq!(warmup(text), expected, "{text}");
+        }
+        for (key, least, most) in [
+            ("duration", "1ms", "168h"),
+            ("interval", "1ms", "168h"),
+            ("raw", "0", "10M"),
+        ] {
+            assert!(asked(key, least).is_some() && asked(key, most).is_some(), "{key}");
+        }
+        for (key, beyond) in [
+            ("duration", ["999999ns", "169h"]),
+            ("interval", ["999999ns", "169h"]),
+            ("raw", ["-1", "10000001"]),
+        ] {
+            assert_eq!(beyond.map(|value| asked(key, value)), [None, None], "{key}");
+        }
+        let interval = |text: &str| asked("interval", text).unwrap().report_interval_ns;
+        assert_eq!(["none", "0", "20ms"].map(interval), [0, 0, 20_000_000]);
+        let osu = one(&[("test", "osu_bw"), ("via", "shm"), ("size", "8")]);
+        assert_eq!(osu.stop, Stop::Iterations { count: 100 });
+        assert_eq!((osu.warmup_iterations, osu.warmup_ns_max), (10, WARMUP_NS_MAX));
+    }
+}

@@ -99,3 +99,63 @@ fn place_of_load(name: &str) -> Result<Place, String> {
     let names = Place::ALL.map(Place::name).join(", ");
     Place::of_name(name).ok_or(format!("there is no place {name:?}; there are: {names}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clauses_of_a_load_add_up_at_the_ranks_that_they_name() {
+        let load = |text: &str| {
+            let mut ranks = RankSpec::pair();
+            let result = set_load(text, &mut ranks);
+            result
+                .map(|()| ranks[1].load.clone())
+                .map_err(|error| error.cause)
+        };
+        for (key, field) in [
+            ("cpu", "cpu_threads"),
+            ("log", "log_threads"),
+            ("bandwidth", "bandwidth_threads"),
+            ("cache", "cache_threads"),
+            ("memory", "memory_bytes"),
+        ] {
+            let sum = load(&format!("{key}=3 0:{key}=9 1:{key}=4 none")).unwrap();
+            assert_eq!(serde_json::to_value(&sum).unwrap()[field], 7, "{key}");
+            if key != "memory" {
+                assert!(load(&format!("{key}=1000,{key}=24")).is_ok(), "{key}");
+                assert!(
+                    load(&format!("{key}=1000,{key}=25"))
+                        .unwrap_err()
+                        .contains("1024 in all")
+                );
+            }
+        }
+        let touched = |text: &str| {
+            let load = load(text).unwrap();
+            (load.memory_bytes, load.touch_bytes, load.touch_once)
+        };
+        assert_eq!(
+            touched("touch=1K,touch=1K"),
+            (2048, 2048, false),
+            "what is touched is memory"
+        );
+        assert_eq!(
+            touched("memory=4K,touch-once=1K,touch_once=1K"),
+            (4096, 2048, true)
+        );
+        assert_eq!(touched("touch_once=1K,memory=2K,touch=1K"), (2048, 2048, false));
+        assert_eq!(load("place=same").unwrap().place, Place::Same);
+        for (text, why) in [
+            ("memory=1K,touch=1025", "more than memory"),
+            ("memory=18446744073709551615,memory=1", "too much in all"),
+            ("place=away", "no place"),
+            ("2:cpu=1", "no such rank"),
+            ("x:cpu=1", "no rank before"),
+            ("cpu=1,", "KEY=VALUE"),
+        ] {
+            let cause = load(text).unwrap_err();
+            assert!(cause.contains(why), "{text}: {cause}");
+        }
+    }
+}

@@ -60,7 +60,7 @@ fn plan(words: &[(&str, &str)]) -> Result<Plan, PlanError> {
     })
 }
 
-fn cases(words: &[(&str, &str)]) -> Result<Vec<PlannedCase>, PlanError> {
+pub(super) fn cases(words: &[(&str, &str)]) -> Result<Vec<PlannedCase>, PlanError> {
     expand(&plan(words)?, &Machine)
 }
 
@@ -541,6 +541,7 @@ fn tests_have_names_and_summaries_of_their_own() {
     for capability in crate::test::Capability::ALL {
         let written = serde_json::to_value(capability).unwrap();
         assert_eq!(written, capability.name(), "as in the document");
+        assert!(names.insert(capability.in_words()), "{}", capability.in_words());
     }
 }
 
@@ -699,6 +700,21 @@ fn roles_of_pairs_are_as_many_sources_as_sinks() {
             "{roles}: {error}"
         );
     }
+}
+
+#[test]
+fn roles_that_are_not_as_many_as_ranks_are_refused_with_what_to_write() {
+    let remedy = |roles: &str| {
+        let words = [
+            ("test", "am_bw"),
+            ("via", "shm"),
+            ("threads", "2"),
+            ("roles", roles),
+        ];
+        cases(&words).unwrap_err().remedy
+    };
+    assert_eq!(remedy("source"), "name a role for each rank: --roles source,sink");
+    assert!(remedy("source,sink,idle").starts_with("name one role a rank, or leave --threads"));
 }
 
 #[test]

@@ -118,7 +118,9 @@ mod tests {
         let mut hub = Hub::new(64, Layout::Short);
         assert!(hub.is_symmetric());
         hub.reply_bytes = Some(0);
-        assert!(!hub.is_symmetric());
+        assert!(!hub.is_symmetric() && hub.largest_message_bytes() == 64);
+        hub.reply_bytes = Some(65);
+        assert!(!hub.is_symmetric() && hub.largest_message_bytes() == 65);
         hub.reply_bytes = Some(64);
         assert!(hub.is_symmetric());
     }
