@@ -295,6 +295,33 @@ mod tests {
         }
     }
 
+    /// A block that never ends is the run from anywhere, round its end; of blocks of one sample any may follow any.
+    #[test]
+    fn blocks_wrap_around_and_end_as_often_as_their_length_says() {
+        let run: Vec<f64> = (0..50).map(f64::from).collect();
+        let mut random = Random::new(8);
+        let mut followed = |length: f64| {
+            let mut drawn = Vec::new();
+            for _ in 0..200 {
+                drawn.clear();
+                draw_blocks(&run, length, &mut random, &mut drawn);
+                assert_eq!(drawn.len(), run.len());
+            }
+            let pairs = drawn.windows(2).filter(|pair| pair[1] == (pair[0] + 1.0) % 50.0);
+            pairs.count()
+        };
+        assert_eq!(followed(1e300), 49);
+        assert!(followed(1.0) < 10 && (15..40).contains(&followed(2.0)));
+    }
+
+    #[test]
+    fn the_median_is_the_middle_or_lies_between_the_two() {
+        assert_eq!(median(&mut [3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&mut [8.0, 1.0, 2.0, 4.0]), 3.0);
+        assert_eq!(median(&mut [f64::MAX; 2]), f64::MAX);
+        assert!(median(&mut []).is_nan());
+    }
+
     #[test]
     fn the_nearest_rank_of_few_values() {
         let of = |p| nearest_rank(&mut [5.0, 1.0, 4.0, 2.0, 3.0], p);

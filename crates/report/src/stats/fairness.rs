@@ -185,6 +185,30 @@ mod tests {
         assert_eq!(found.index.interval, Some([1.0, 1.0]));
     }
 
+    /// The unit of rates does not matter, up to the largest numbers that there are.
+    #[test]
+    fn rates_of_any_size_are_as_fair() {
+        let rounds = |scale: f64| {
+            [[1.0, 3.0], [2.0, 4.0], [1.0, 1.0]].map(|[a, b]| vec![vec![a * scale; 2], vec![b * scale; 2]])
+        };
+        let expected = fairness(&rounds(1.0)).unwrap();
+        for exponent in [-300, -9, 9, 307] {
+            let found = fairness(&rounds(10f64.powi(exponent))).unwrap();
+            for (found, expected) in [(found.index, expected.index), (found.least, expected.least)] {
+                assert!(
+                    (found.mean - expected.mean).abs() < 1e-12,
+                    "{exponent}: {found:?}"
+                );
+                let (found, expected) = (found.interval.unwrap(), expected.interval.unwrap());
+                assert!(
+                    (0..2).all(|end| (found[end] - expected[end]).abs() < 1e-9),
+                    "{exponent}"
+                );
+            }
+            assert!((found.within_slices - expected.within_slices).abs() < 1e-12);
+        }
+    }
+
     #[test]
     fn what_is_missing_is_left_out_or_refused() {
         let whole = vec![vec![1.0, 1.0], vec![1.0, 1.0]];

@@ -141,6 +141,21 @@ mod tests {
         assert_eq!(sd_ns(&HistogramData::from_samples_ns(&[1.0])), None);
     }
 
+    /// Half a step of 10 ns around 100 ns, or the bucket where that is wider, and what buckets round; never beyond the extremes.
+    #[test]
+    fn intervals_reach_as_far_as_the_clock_may_be_off() {
+        let mut samples = vec![80.0; 10];
+        samples.resize(90, 100.0);
+        samples.resize(100, 120.0);
+        let data = HistogramData::from_samples_ns(&samples);
+        for (step_ns, reach_ns) in [(10.0, 5.0), (0.1, 0.0), (100.0, 20.0)] {
+            let found = quantile(&data.clone().with_step_ns(step_ns), 0.5, 0.95).unwrap();
+            for end in [100.0 - found.lower_ns, found.upper_ns - 100.0] {
+                assert!((reach_ns..reach_ns + 0.6).contains(&end), "{step_ns}: {found:?}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn intervals_hold_the_exact_order_statistics(

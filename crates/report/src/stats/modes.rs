@@ -349,7 +349,100 @@ mod tests {
         }
     }
 
+    /// What would leave at an end is reflected there, so that a cell's density is that of all images of its mass.
+    #[test]
+    fn a_mass_is_spread_by_the_normal_law_and_none_is_lost() {
+        let (len, mass) = (200, 7.0);
+        for (at, bandwidth) in [(100, 3.0f64), (0, 3.0), (199, 3.0), (2, 10.4), (197, 10.6)] {
+            let mut cells = vec![0.0; len as usize];
+            cells[at as usize] = mass;
+            let reach = (4.0 * bandwidth).ceil() as i32;
+            let kernel = |d: i32| match d.abs() <= reach {
+                true => (-f64::from(d * d) / 2.0 / bandwidth / bandwidth).exp(),
+                false => 0.0,
+            };
+            let whole: f64 = (-reach..=reach).map(kernel).sum();
+            for (cell, density) in (0..).zip(smooth(&cells, bandwidth)) {
+                let images = [cell, -1 - cell, 2 * len - 1 - cell].map(|image| kernel(image - at));
+                let expected = mass * images.iter().sum::<f64>() / whole;
+                assert!(
+                    (density - expected).abs() < 1e-12,
+                    "{at} {cell}: {density} {expected}"
+                );
+            }
+        }
+    }
+
+    fn shape(density: Vec<f64>, bandwidth: f64, cells_apart: f64) -> Shape {
+        Shape {
+            cells: density.clone(),
+            total: density.iter().sum(),
+            density,
+            bandwidth,
+            cells_apart,
+        }
+    }
+
+    /// By hand: depth (1 - valley / lower) / 0.5, share of 1,000 / 0.05, cells / cells apart, and
+    /// (lower - valley) w / (4 √((lower + valley) w)) with w = 3.545 bandwidths.
+    #[test]
+    fn the_weakest_criterion_tells_how_far_peaks_are_apart() {
+        let of = |heights: [f64; 3], bandwidth: f64, masses: [f64; 2], cells_apart: f64| {
+            let mut shape = shape(vec![0.0; 8], bandwidth, cells_apart);
+            (shape.density[1], shape.density[3], shape.density[6]) = (heights[0], heights[1], heights[2]);
+            shape.total = 1000.0;
+            let [a, b] = [(1, 3, masses[0]), (6, 7, masses[1])].map(|(at, until, mass)| Peak {
+                at,
+                from: at,
+                until,
+                mass,
+            });
+            shape.separation(&a, &b)
+        };
+        for (found, expected) in [
+            (of([90.0, 60.0, 80.0], 100.0, [500.0, 400.0], 1.0), 0.5),
+            (of([90.0, 0.0, 80.0], 100.0, [30.0, 970.0], 1.0), 0.6),
+            (of([80.0, 0.0, 90.0], 100.0, [980.0, 20.0], 1.0), 0.4),
+            (of([80.0, 0.0, 90.0], 100.0, [500.0, 500.0], 4.0), 1.25),
+            (
+                of([9.0, 1.0, 80.0], 2.0, [500.0, 500.0], 1.0),
+                8.0 * 7.09 / (4.0 * 70.9f64.sqrt()),
+            ),
+            (
+                of([9.0, 1.0, 80.0], 0.1, [500.0, 500.0], 1.0),
+                8.0 / (4.0 * 10f64.sqrt()),
+            ),
+        ] {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+
     proptest! {
+        /// Peaks share the cells, each the highest of its own, and stay apart; between the tops lie the valleys.
+        #[test]
+        fn peaks_share_the_cells(density in prop::collection::vec(1.0..1e3f64, 1..60), apart in 1.0..6.0f64) {
+            let shape = shape(density, 1.0, apart);
+            for (peaks, is_merged) in [(shape.tops(), false), (shape.peaks(), true)] {
+                let heights = |cells: std::ops::RangeInclusive<usize>| shape.density[cells].iter().copied();
+                let mut next = 0;
+                for peak in &peaks {
+                    prop_assert!(peak.from == next && (next..=peak.until).contains(&peak.at), "{peaks:?}");
+                    let most = heights(next..=peak.until).fold(0.0, f64::max);
+                    prop_assert_eq!(shape.density[peak.at], most);
+                    let mass: f64 = heights(next..=peak.until).sum();
+                    prop_assert!((peak.mass - mass).abs() < 1e-9 * shape.total, "{peaks:?}");
+                    next = peak.until + 1;
+                }
+                prop_assert_eq!(next, shape.density.len());
+                for pair in peaks.windows(2) {
+                    let valley = shape.density[pair[0].until];
+                    let is_lowest = heights(pair[0].at..=pair[1].at).all(|height| height >= valley);
+                    let is_apart = shape.separation(&pair[0], &pair[1]) >= 1.0;
+                    prop_assert!(if is_merged { is_apart } else { is_lowest }, "{peaks:?}");
+                }
+            }
+        }
+
         #[test]
         fn shares_add_up_and_modes_rise(values in prop::collection::vec(1e-2..1e9f64, 0..300)) {
             let found = modes(&HistogramData::from_samples_ns(&values));

@@ -72,7 +72,7 @@ fn from_tails(
     let too_many_below = first_true(0, n, |x| cdf(x) > tail_with_slack);
     let upper_minus_one = first_true(0, n, |x| sf(x) <= tail_with_slack);
     let (lower, upper) = (too_many_below, upper_minus_one + 1);
-    if lower == 0 || upper > n || lower > upper {
+    if lower == 0 || upper > n {
         return None;
     }
     let level = (cdf(upper - 1) - cdf(lower - 1)).clamp(0.0, 1.0);
@@ -176,6 +176,28 @@ mod tests {
                 "{n} {p}: {got:?}"
             );
             assert!((0.95..0.952).contains(&got.level), "{got:?}");
+        }
+    }
+
+    /// Counted from the other end, the samples beyond a quantile are those of its counterpart.
+    #[test]
+    fn intervals_of_a_quantile_and_its_counterpart_mirror_each_other() {
+        for n in [40, 700, 20_000, 1_000_000, 30_000_000] {
+            for p in [0.1, 0.3, 0.45, 0.5] {
+                let (low, high) = (
+                    quantile_interval(n, p, 0.95).unwrap(),
+                    quantile_interval(n, 1.0 - p, 0.95).unwrap(),
+                );
+                assert_eq!(
+                    (low.lower, low.upper),
+                    (n + 1 - high.upper, n + 1 - high.lower),
+                    "{n} {p}"
+                );
+                assert!(
+                    (low.level - high.level).abs() < 1e-7 && low.exact == high.exact,
+                    "{n} {p}"
+                );
+            }
         }
     }
 

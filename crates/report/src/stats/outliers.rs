@@ -69,6 +69,14 @@ mod tests {
         assert_eq!(mark(&[1.0, 1.0, 1.0, 1.0, 0.0], 0.01)[4], Mark::Far);
     }
 
+    /// Reference: NumPy `quantile`, its default.
+    #[test]
+    fn quartiles_lie_between_order_statistics() {
+        let of = |q| quartile(&[1.0, 2.0, 4.0, 9.0], q);
+        assert_eq!([0.0, 0.25, 0.5, 0.75, 1.0].map(of), [1.0, 1.75, 3.0, 5.25, 9.0]);
+        assert_eq!([0.0, 0.5, 1.0].map(|q| quartile(&[7.0], q)), [7.0; 3]);
+    }
+
     #[test]
     fn a_value_on_a_fence_is_within_it() {
         let last = |range: f64| {

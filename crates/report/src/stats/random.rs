@@ -70,6 +70,39 @@ mod tests {
         assert!(uniform.iter().all(|u| *u > 0.0 && *u < 1.0));
     }
 
+    /// By the generator's definition, in integers of any length: the same on every machine.
+    #[test]
+    fn the_sequence_is_that_of_the_definition() {
+        let mut random = Random::new(1);
+        let bits = [
+            0x38ea_0cf8_a66c_dd1d,
+            0x5148_b519_6da8_131d,
+            0x5dcf_5eac_dbbf_693a,
+        ];
+        assert_eq!(bits.map(|_| random.bits()), bits);
+        let (mut below, mut uniform) = (Random::new(1), Random::new(1));
+        for bits in bits {
+            let share = bits as f64 / 2f64.powi(64);
+            assert_eq!(below.below(1000), (1000.0 * share) as usize);
+            assert!((uniform.uniform() - share).abs() < 1e-15);
+        }
+    }
+
+    /// Each of the six orders of three is as likely.
+    #[test]
+    fn shuffling_prefers_no_order() {
+        let (mut random, mut counts) = (Random::new(2), std::collections::BTreeMap::new());
+        for _ in 0..6000 {
+            let mut items = [0, 1, 2];
+            random.shuffle(&mut items);
+            *counts.entry(items).or_insert(0) += 1;
+        }
+        assert!(
+            counts.len() == 6 && counts.values().all(|count| (850..1150).contains(count)),
+            "{counts:?}"
+        );
+    }
+
     #[test]
     fn shuffling_keeps_everything_and_seeds_decide() {
         let shuffled = |seed| {

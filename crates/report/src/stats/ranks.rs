@@ -42,11 +42,10 @@ pub fn paired_shift(differences: &[f64], level: f64) -> Option<Shift> {
     for (i, a) in values.iter().enumerate() {
         walsh.extend(values[i..].iter().map(|b| a / 2.0 + b / 2.0));
     }
-    let mean = walsh.len() as f64 / 2.0;
-    let sd = (n as f64 * (n as f64 + 1.0) * (2.0 * n as f64 + 1.0) / 24.0).sqrt();
+    let (mean, variance) = signed_rank_moments(n);
     let lower_tail = match n <= PAIRS_EXACT_MAX {
         true => exact_tail(&signed_rank_counts(n)),
-        false => normal_tail(mean, sd, walsh.len()),
+        false => normal_tail(mean, variance.sqrt(), walsh.len()),
     };
     Some(Shift {
         p_value: signed_rank_p(&values),
@@ -67,10 +66,10 @@ pub fn unpaired_shift(a: &[f64], b: &[f64], level: f64) -> Option<Shift> {
         return None;
     }
     let differences: Vec<f64> = b.iter().flat_map(|b| a.iter().map(move |a| b - a)).collect();
-    let (mean, sd) = rank_sum_moments(n, m);
+    let (mean, variance) = rank_sum_moments(n, m);
     let lower_tail = match n.max(m) <= SIDE_EXACT_MAX {
         true => exact_tail(&rank_sum_counts(n, m)),
-        false => normal_tail(mean, sd, differences.len()),
+        false => normal_tail(mean, variance.sqrt(), differences.len()),
     };
     Some(Shift {
         p_value: rank_sum_p(&a, &b),
@@ -200,9 +199,8 @@ fn signed_rank_p(differences: &[f64]) -> f64 {
         let tail = exact_tail(&subset_counts(ranks.iter().copied().map(doubled)));
         return (2.0 * tail[doubled(smaller)]).min(1.0);
     }
-    let count = n as f64;
-    let variance = count * (count + 1.0) * (2.0 * count + 1.0) / 24.0 - ties / 48.0;
-    two_sided(smaller - all / 2.0, variance)
+    let (mean, variance) = signed_rank_moments(n);
+    two_sided(smaller - mean, variance - ties / 48.0)
 }
 
 /// Two-sided p-value of Mann and Whitney's U: exact up to 40 values a side, or 20 where there are ties; else the normal
@@ -243,9 +241,17 @@ fn rank_sum_p(a: &[f64], b: &[f64]) -> f64 {
     two_sided((smaller - mean + 0.5).min(0.0), variance)
 }
 
+/// Mean and variance of the signed ranks' sum, without ties.
+fn signed_rank_moments(n: usize) -> (f64, f64) {
+    let count = n as f64;
+    let sum = count * (count + 1.0);
+    (sum / 4.0, sum * (2.0 * count + 1.0) / 24.0)
+}
+
+/// Mean and variance of U, without ties.
 fn rank_sum_moments(n: usize, m: usize) -> (f64, f64) {
     let product = (n * m) as f64;
-    (product / 2.0, (product * (n + m + 1) as f64 / 12.0).sqrt())
+    (product / 2.0, product * (n + m + 1) as f64 / 12.0)
 }
 
 /// 2·P(Z <= z) for z = difference / √variance, a difference of at most 0; 1 without variance.
@@ -374,6 +380,61 @@ mod tests {
         ] {
             assert!((found - expected).abs() < 1e-5, "{found} {expected}");
         }
+    }
+
+    #[test]
+    fn the_normal_law_has_the_moments_of_what_is_counted() {
+        let moments = |counts: &[f64]| {
+            let total: f64 = counts.iter().sum();
+            let mean = |value: &dyn Fn(f64) -> f64| {
+                let weighted = (0..)
+                    .zip(counts)
+                    .map(|(sum, count)| value(f64::from(sum)) * count);
+                weighted.sum::<f64>() / total
+            };
+            let middle = mean(&|sum| sum);
+            (middle, mean(&|sum| (sum - middle).powi(2)))
+        };
+        for (n, m) in [(1, 1), (2, 7), (9, 4), (12, 12)] {
+            for (found, of_counts) in [
+                (signed_rank_moments(n), moments(&signed_rank_counts(n))),
+                (rank_sum_moments(n, m), moments(&rank_sum_counts(n, m))),
+            ] {
+                assert!(
+                    (found.0 - of_counts.0).abs() < 1e-9 && (found.1 - of_counts.1).abs() < 1e-9,
+                    "{n} {m}"
+                );
+            }
+        }
+    }
+
+    /// The variance is that of the ranks themselves: of signs Σr²/4, of a draw of n of N nm/(N(N-1)) Σ(r - (N+1)/2)².
+    #[test]
+    fn ties_leave_the_variance_of_the_ranks() {
+        let ranks = |values: &[f64]| -> Vec<f64> {
+            let below = |v: &f64| values.iter().filter(|other| *other < v).count() as f64;
+            let equal = |v: &f64| values.iter().filter(|other| *other == v).count() as f64;
+            values.iter().map(|v| below(v) + (equal(v) + 1.0) / 2.0).collect()
+        };
+        let tied = |n: usize| (0..n).map(|i| ((i * 7) % 10) as f64).collect::<Vec<f64>>();
+        let differences: Vec<f64> = tied(70).iter().map(|v| v - 3.5).collect();
+        let sizes = ranks(&differences.iter().map(|d| d.abs()).collect::<Vec<f64>>());
+        let minus: f64 = sizes
+            .iter()
+            .zip(&differences)
+            .filter(|(_, d)| **d < 0.0)
+            .map(|(r, _)| r)
+            .sum();
+        let variance = sizes.iter().map(|r| r * r).sum::<f64>() / 4.0;
+        let expected = two_sided(minus - sizes.iter().sum::<f64>() / 2.0, variance);
+        assert!((signed_rank_p(&differences) - expected).abs() < 1e-12);
+        let (a, b) = (tied(25), tied(33).iter().map(|v| v + 1.0).collect::<Vec<f64>>());
+        let both = ranks(&[&a[..], &b[..]].concat());
+        let squares: f64 = both.iter().map(|r| (r - 59.0 / 2.0).powi(2)).sum();
+        let of_a: f64 = both[..25].iter().sum();
+        let variance = 25.0 * 33.0 / (58.0 * 57.0) * squares;
+        let expected = two_sided(of_a - 25.0 * 59.0 / 2.0 + 0.5, variance);
+        assert!((rank_sum_p(&a, &b) - expected).abs() < 1e-12);
     }
 
     #[test]

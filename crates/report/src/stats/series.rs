@@ -156,12 +156,12 @@ mod tests {
     }
 
     /// Reference: arch 8.0 `optimal_block_length(x)["stationary"]`, x(t) = φ·x(t-1) + u(t) from x(-1) = 0 with
-    /// u(t) = frac((t+1)²·0.6180339887498949) - 0.5, 400 values.
+    /// u(t) = frac((t+1)²·0.6180339887498949) - 0.5.
     #[test]
     fn block_lengths_agree_with_the_reference() {
-        for (phi, reference) in BLOCK_LENGTHS {
+        for (count, phi, reference) in BLOCK_LENGTHS {
             let mut x = 0.0;
-            let values: Vec<f64> = (0..400u64)
+            let values: Vec<f64> = (0..count)
                 .map(|t| {
                     let u = ((t + 1) * (t + 1)) as f64 * 0.618_033_988_749_894_9;
                     x = phi * x + u.fract() - 0.5;
@@ -171,12 +171,27 @@ mod tests {
             let got = block_length(&values).unwrap();
             assert!(
                 (got - f64::max(reference, 1.0)).abs() < 1e-5,
-                "φ {phi}: {got} for {reference}"
+                "{count} φ {phi}: {got} for {reference}"
             );
         }
     }
 
-    const BLOCK_LENGTHS: [(f64, f64); 3] = [(0.0, 1.016345), (0.5, 7.123934), (0.9, 17.312614)];
+    const BLOCK_LENGTHS: [(u64, f64, f64); 14] = [
+        (8, 0.0, 0.860290),
+        (8, 0.5, 3.0),
+        (10, -0.5, 4.0),
+        (12, 0.9, 4.0),
+        (20, 0.9, 2.608371),
+        (33, -0.5, 5.186445),
+        (33, 0.5, 2.811973),
+        (60, 0.99, 5.462494),
+        (400, 0.0, 1.016345),
+        (400, 0.5, 7.123934),
+        (400, 0.9, 17.312614),
+        (400, -0.5, 13.404096),
+        (1500, 0.5, 11.394725),
+        (1500, 0.99, 68.188629),
+    ];
 
     #[test]
     fn too_little_gives_nothing() {

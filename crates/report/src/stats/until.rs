@@ -234,11 +234,39 @@ mod tests {
         );
     }
 
+    #[test]
+    fn half_of_the_interval_is_compared_with_the_median() {
+        // The interval of ten runs is from the second to the ninth.
+        let ten: Vec<f64> = (1..=10).map(f64::from).collect();
+        assert!((half_width_ratio(&ten).unwrap() - 3.5 / 5.5).abs() < 1e-12);
+        assert_eq!(half_width_ratio(&ten[..5]), None);
+        assert_eq!(half_width_ratio(&[0.0; 10]), None);
+        let outlier = [&[100.0; 12][..], &[900.0]].concat();
+        let far = reason(&outlier, 13).unwrap();
+        assert_eq!(far, "far out of the others: 1 of 13 runs");
+        assert_eq!(reason(&[100.0; 6], 6), None);
+        // Whatever is due: the target itself is narrow enough.
+        let at = |target: f64| rule(target, 50).look(&ten, 10, 0, false);
+        assert!(matches!(
+            at(half_width_ratio(&ten).unwrap()),
+            Look::Reached { .. }
+        ));
+        assert_eq!(at(0.6), Look::Continue);
+        let out_of_time = rule(0.6, 50).look(&ten, 10, 1_000, false);
+        assert!(
+            matches!(out_of_time, Look::NotReached { half_width_ratio: Some(_), why } if why.contains("time"))
+        );
+    }
+
     /// Reference: SciPy 1.17 `norm.sf` of Kendall's S for 0..9 in order: S = 45, z = 44 / sqrt(125), p = 8.3e-05.
     #[test]
     fn a_trend_is_seen_and_noise_is_none() {
         let rising: Vec<f64> = (0..10).map(f64::from).collect();
         assert!((trend_p(&rising).unwrap() - 8.303_070_332_638e-5).abs() < 1e-9);
+        let falling: Vec<f64> = rising.iter().rev().copied().collect();
+        assert_eq!(trend_p(&falling), trend_p(&rising));
+        assert!(trend_p(&rising[..7]).is_none() && trend_p(&rising[..8]).is_some());
+        assert_eq!(trend_p(&[5.0; 10]), Some(1.0), "equal ones have no order");
         let mut random = Random::new(9);
         let false_alarms = (0..1000)
             .filter(|_| {
