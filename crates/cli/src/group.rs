@@ -90,6 +90,7 @@ pub enum Family {
 
 /// Errors where the text that is to prove this end to servers is damaged, whether it will be needed or not.
 pub fn check_identity(given: Option<&str>) -> Result<(), Failure> {
+    let given = given.filter(|text| !text.is_empty());
     let read = given.map(|text| Identity::find(Some(text), None));
     Ok(read.transpose().map(drop)?)
 }

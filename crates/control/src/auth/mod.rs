@@ -66,16 +66,11 @@ impl Identity {
         Ok(Identity { fingerprint, token })
     }
 
-    /// The client's identity: `given` text, else the environment's, else that of the key file at `key_file`, at the
-    /// environment's path, or at the default path.
+    /// The client's identity: `given` text, else that of the key file at `key_file`, else the environment's, else that of the
+    /// key file at the environment's path, or at the default path. Text that is empty is none.
     pub fn find(given: Option<&str>, key_file: Option<&Path>) -> Result<Self, ControlError> {
-        let from_environment = std::env::var(IDENTITY_VARIABLE).ok().filter(|t| !t.is_empty());
-        if let Some(text) = given.or(from_environment.as_deref().filter(|_| key_file.is_none())) {
-            // A program may have it from the environment as if it was given.
-            let from = match from_environment.as_deref() == Some(text) {
-                true => IDENTITY_VARIABLE,
-                false => IDENTITY_OPTION,
-            };
+        let environments = std::env::var(IDENTITY_VARIABLE).ok();
+        if let Some((text, from)) = chosen(given, environments.as_deref(), key_file.is_some()) {
             return Identity::from_text_of(Some(from), text);
         }
         let path = keyfile::path(key_file)?;
@@ -103,6 +98,21 @@ pub(crate) fn fingerprint(certificate: &[u8]) -> [u8; PART_BYTES] {
     let mut bytes = [0; PART_BYTES];
     bytes.copy_from_slice(digest.as_ref());
     bytes
+}
+
+/// The text of an identity that goes before a key file, and where it is from. A program may hand the environment's on as if it
+/// was given.
+fn chosen<'a>(
+    given: Option<&'a str>,
+    environments: Option<&'a str>,
+    key_is_given: bool,
+) -> Option<(&'a str, &'static str)> {
+    let typed = given.filter(|text| Some(*text) != environments);
+    let typed = typed.map(|text| (text, IDENTITY_OPTION));
+    let environments = environments.filter(|_| !key_is_given);
+    typed
+        .or(environments.map(|text| (text, IDENTITY_VARIABLE)))
+        .filter(|(text, _)| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -154,5 +164,24 @@ mod tests {
         let mut other = identity();
         other.token[31] ^= 1;
         assert!(!other.verify(b"this connection", &proof));
+    }
+
+    #[test]
+    fn what_was_typed_goes_before_a_key_file_and_that_before_the_environment() {
+        const TYPED: Option<(&str, &str)> = Some(("a", IDENTITY_OPTION));
+        const OF_ENVIRONMENT: Option<(&str, &str)> = Some(("e", IDENTITY_VARIABLE));
+        for (given, environments, key_is_given, expected) in [
+            (Some("a"), Some("e"), true, TYPED),
+            (Some("a"), None, false, TYPED),
+            (Some("e"), Some("e"), false, OF_ENVIRONMENT),
+            (None, Some("e"), false, OF_ENVIRONMENT),
+            (Some("e"), Some("e"), true, None),
+            (Some(""), Some(""), false, None),
+            (None, Some(""), false, None),
+            (None, None, false, None),
+        ] {
+            let found = chosen(given, environments, key_is_given);
+            assert_eq!(found, expected, "{given:?} {environments:?} {key_is_given}");
+        }
     }
 }

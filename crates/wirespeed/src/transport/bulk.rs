@@ -109,7 +109,7 @@ pub struct Carried {
 ///         let record = Transfer {
 ///             payload_bytes: outcome.bytes,
 ///             elapsed_ns: outcome.elapsed.as_nanos() as u64,
-///             error: outcome.error.clone(),
+///             error: outcome.error.as_ref().map(|error| error.why.clone()),
 ///             ..Transfer::default()
 ///         };
 ///         Ok(Carried { outcome, record, ..Carried::default() })

@@ -15,6 +15,7 @@ use crate::output;
 use std::fmt::Write as _;
 use std::path::Path;
 use wirespeed_byteio::client::{Claim, Target, TransferOptions};
+use wirespeed_control::auth::IDENTITY_VARIABLE;
 use wirespeed_report::byteio::{RECOMMENDED, TRIED, complete, take_pairs};
 use wirespeed_report::stats::{LEVEL, summarize};
 use wirespeed_report::view;
@@ -40,7 +41,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let common = (&arguments.output, color);
     let how = How::of(&arguments.experiment, (&mut plan, runs(arguments)), common)?;
     if let Some(machines) = machines(arguments, &words)? {
-        at_the_reader(arguments, std::env::var(job::IDENTITY).ok())?;
+        at_the_reader(arguments, std::env::var(IDENTITY_VARIABLE).ok())?;
         return pairs::bench(arguments, &words, &machines.pairs, how.repeats, color);
     }
     let mut jobs = jobs(arguments, words)?;

@@ -4,6 +4,7 @@
 use crate::args::{ByteioMechanism, ExperimentArgs, TransferArgs, Verify};
 use crate::errors::Failure;
 use crate::experiment::{Prepared, fill};
+use crate::group::check_identity;
 use crate::progress::Progress;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use wirespeed_byteio::client::{
 use wirespeed_byteio::digest::DigestKind;
 use wirespeed_byteio::soap::Mechanism;
 use wirespeed_byteio::transport::case_options;
+use wirespeed_control::auth::IDENTITY_VARIABLE;
 use wirespeed_control::{Identity, StopFlag};
 use wirespeed_schema::byteio::{Pair, Transfer};
 use wirespeed_schema::case::Stop;
@@ -47,9 +49,6 @@ pub enum Ends {
     Put(PathBuf),
 }
 
-/// The variable that gives every command an identity.
-pub const IDENTITY: &str = "WIRESPEED_IDENTITY";
-
 /// The option for a credential that was typed; the environment's `identity` is for whoever needs one.
 pub fn credential(words: &TransferArgs, identity: Option<String>) -> Option<&'static str> {
     let typed = words
@@ -62,7 +61,11 @@ pub fn credential(words: &TransferArgs, identity: Option<String>) -> Option<&'st
 
 /// What shows a service behind TLS who asks.
 fn identity(url: &Url, words: &TransferArgs) -> Result<Option<Identity>, Failure> {
-    match (url.secure, credential(words, std::env::var(IDENTITY).ok())) {
+    check_identity(words.identity.as_deref())?;
+    match (
+        url.secure,
+        credential(words, std::env::var(IDENTITY_VARIABLE).ok()),
+    ) {
         (true, _) => Ok(Some(Identity::find(
             words.identity.as_deref(),
             words.key.as_deref(),
