@@ -88,13 +88,6 @@ pub enum Family {
     V6,
 }
 
-/// Errors where the text that is to prove this end to servers is damaged, whether it will be needed or not.
-pub fn check_identity(given: Option<&str>) -> Result<(), Failure> {
-    let given = given.filter(|text| !text.is_empty());
-    let read = given.map(|text| Identity::find(Some(text), None));
-    Ok(read.transpose().map(drop)?)
-}
-
 impl Reach {
     /// Fresh processes of this machine for every run.
     pub fn of_processes() -> Self {
@@ -107,7 +100,7 @@ impl Reach {
     /// What the options say.
     pub fn of(arguments: &FarArgs) -> Result<Self, Failure> {
         let silence = arguments.silence.as_deref().map(parse_silence).transpose()?;
-        check_identity(arguments.identity.as_deref())?;
+        Identity::check(arguments.identity.as_deref())?;
         let family = match (arguments.ipv4, arguments.ipv6) {
             (true, _) => Some(Family::V4),
             (_, true) => Some(Family::V6),

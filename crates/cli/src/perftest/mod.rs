@@ -21,7 +21,7 @@ use crate::cmd::{dry_run, ended};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
 use crate::experiment::{Found, How, Ranks};
-use crate::group::{Family, Groups, Reach, check_identity};
+use crate::group::{Family, Groups, Reach};
 use crate::output::{self, Output};
 use crate::request::add_port;
 use crate::stderr;
@@ -34,6 +34,7 @@ use tests_asked::TestsAsked;
 #[cfg(feature = "mpi")]
 pub use tests_asked::threads_most;
 use wirespeed::Registry;
+use wirespeed_control::Identity;
 use wirespeed_report::perftest::{Form, PerftestLine, PerftestSection, Progress};
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Status};
@@ -187,7 +188,7 @@ fn ready(
     common: &Common,
     loopback: bool,
 ) -> Result<Ready, Failure> {
-    check_identity(arguments.identity.as_deref())?;
+    Identity::check(arguments.identity.as_deref())?;
     let percentile_rank = numbers::percentile_rank(&arguments.test)?;
     let mut asked = tests_asked::all(arguments, common)?;
     let outputs = &arguments.output;

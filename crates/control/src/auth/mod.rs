@@ -66,6 +66,14 @@ impl Identity {
         Ok(Identity { fingerprint, token })
     }
 
+    /// Errors where text that was typed is damaged, whether it will be needed or not. The environment's is for whoever needs one.
+    pub fn check(given: Option<&str>) -> Result<(), ControlError> {
+        let environments = std::env::var(IDENTITY_VARIABLE).ok();
+        let typed = typed(given, environments.as_deref());
+        let read = typed.map(|text| Identity::from_text_of(Some(IDENTITY_OPTION), text));
+        read.transpose().map(drop)
+    }
+
     /// The client's identity: `given` text, else that of the key file at `key_file`, else the environment's, else that of the
     /// key file at the environment's path, or at the default path. Text that is empty is none.
     pub fn find(given: Option<&str>, key_file: Option<&Path>) -> Result<Self, ControlError> {
@@ -100,15 +108,18 @@ pub(crate) fn fingerprint(certificate: &[u8]) -> [u8; PART_BYTES] {
     bytes
 }
 
-/// The text of an identity that goes before a key file, and where it is from. A program may hand the environment's on as if it
-/// was given.
+/// `given`, where a program did not hand on the environment's as if it was.
+fn typed<'a>(given: Option<&'a str>, environments: Option<&str>) -> Option<&'a str> {
+    given.filter(|text| Some(*text) != environments)
+}
+
+/// The text of an identity that goes before a key file, and where it is from.
 fn chosen<'a>(
     given: Option<&'a str>,
     environments: Option<&'a str>,
     key_is_given: bool,
 ) -> Option<(&'a str, &'static str)> {
-    let typed = given.filter(|text| Some(*text) != environments);
-    let typed = typed.map(|text| (text, IDENTITY_OPTION));
+    let typed = typed(given, environments).map(|text| (text, IDENTITY_OPTION));
     let environments = environments.filter(|_| !key_is_given);
     typed
         .or(environments.map(|text| (text, IDENTITY_VARIABLE)))

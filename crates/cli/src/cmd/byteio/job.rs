@@ -4,7 +4,6 @@
 use crate::args::{ByteioMechanism, ExperimentArgs, TransferArgs, Verify};
 use crate::errors::Failure;
 use crate::experiment::{Prepared, fill};
-use crate::group::check_identity;
 use crate::progress::Progress;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -61,7 +60,7 @@ pub fn credential(words: &TransferArgs, identity: Option<String>) -> Option<&'st
 
 /// What shows a service behind TLS who asks.
 fn identity(url: &Url, words: &TransferArgs) -> Result<Option<Identity>, Failure> {
-    check_identity(words.identity.as_deref())?;
+    Identity::check(words.identity.as_deref())?;
     match (
         url.secure,
         credential(words, std::env::var(IDENTITY_VARIABLE).ok()),

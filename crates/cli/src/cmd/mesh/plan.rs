@@ -11,10 +11,11 @@ use crate::args::MeshArgs;
 use crate::cmd::dry_run;
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Prepared};
-use crate::group::{check_identity, parse_silence};
+use crate::group::parse_silence;
 use crate::view;
 use std::time::Duration;
 use wirespeed::Registry;
+use wirespeed_control::Identity;
 use wirespeed_mesh::{Campaign, MeshError, Mode, Options, Pair, Plan as Pairs, Schedule, Setup};
 use wirespeed_schema::case::{RankSpec, Role, Stop};
 use wirespeed_schema::plan::{Plan, pin};
@@ -49,7 +50,7 @@ pub struct Mesh {
 impl Mesh {
     /// Hosts, and the plan that the words are; cases follow with [`Mesh::settle`].
     pub fn of(arguments: &MeshArgs) -> Result<Mesh, Failure> {
-        check_identity(arguments.hosts.identity.as_deref())?;
+        Identity::check(arguments.hosts.identity.as_deref())?;
         let mut roster = Roster::of(&arguments.hosts)?;
         pin_hosts(&arguments.experiment.cpus, &mut roster)?;
         let (unit_names, units) = roster.units()?;

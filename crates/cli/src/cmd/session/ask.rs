@@ -6,7 +6,6 @@ mod streams;
 use crate::args::{SessionArgs, SessionFormat};
 use crate::errors::Failure;
 use crate::file;
-use crate::group::check_identity;
 use crate::input;
 use crate::open_loop::{Asked, Rates};
 use std::path::Path as FilePath;
@@ -58,7 +57,7 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         .map(|r| route(r))
         .collect::<Result<_, _>>()?;
     let mut definition = definition(arguments, path)?;
-    check_identity(arguments.identity.as_deref())?;
+    Identity::check(arguments.identity.as_deref())?;
     let mut work = work(arguments)?;
     let prepended = match &arguments.prepend {
         Some(directory) => Some(prepend(&mut work, directory)?),
