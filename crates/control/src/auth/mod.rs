@@ -151,7 +151,7 @@ mod tests {
         ] {
             let error = Identity::from_text(bad).unwrap_err();
             assert_eq!(error.exit_code(), 5, "{bad}");
-            let given = Identity::find(Some(bad), None).unwrap_err();
+            let given = Identity::check(Some(bad)).unwrap_err();
             assert!(
                 given
                     .to_string()
