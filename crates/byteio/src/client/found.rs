@@ -1,7 +1,7 @@
 //! What a service was found to have, and whether an answer is still of that: blocks of two versions must never be joined.
 
 use crate::http::head::Headers;
-use wirespeed::bulk::BulkError;
+use wirespeed::bulk::{BulkError, BulkErrorKind};
 use wirespeed_schema::shown::quoted;
 
 /// Codings have short names.
@@ -15,17 +15,17 @@ const ANEW: &str = "give the same command again when nothing writes the resource
 
 /// What ends a transfer whose blocks are of two versions.
 pub(super) fn changed() -> BulkError {
-    BulkError::lasting(CHANGED).with_remedy(ANEW)
+    outdated(CHANGED)
 }
 
 /// The same where a block is beyond the end.
 pub(super) fn shorter() -> BulkError {
-    BulkError::lasting(SHORTER).with_remedy(ANEW)
+    outdated(SHORTER)
 }
 
-/// Whether a transfer broke off because its blocks are of a version that is gone.
-pub(super) fn is_outdated(error: &BulkError) -> bool {
-    [CHANGED, SHORTER].iter().any(|why| error.why.ends_with(why))
+fn outdated(why: &str) -> BulkError {
+    let error = BulkError::lasting(why).with_remedy(ANEW);
+    error.of_kind(BulkErrorKind::Outdated)
 }
 
 /// What was found.

@@ -1,7 +1,7 @@
 //! One transfer, phase by phase: look-up, connections, blocks, comparison. Each has its own time; only the blocks' counts
 //! as bandwidth.
 
-use super::found::{changed, is_outdated};
+use super::found::changed;
 use super::journal::{Done, Journal, Subject};
 use super::link::Link;
 use super::place::Place;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use wirespeed::bulk::{
-    self, Block, BulkError, BulkOutcome, BulkPlan, Connector, Course, Hooks, NoDigest, Wire,
+    self, Block, BulkError, BulkErrorKind, BulkOutcome, BulkPlan, Connector, Course, Hooks, NoDigest, Wire,
 };
 use wirespeed::clock::Timebase;
 use wirespeed_control::StopFlag;
@@ -351,7 +351,8 @@ pub(crate) fn measured(
         };
         check.run(&mut transfer, digests, place, &subject);
     } else {
-        place.break_off(digests.is_empty() || outcome.error.as_ref().is_some_and(is_outdated));
+        let is_outdated = outcome.error.as_ref().is_some_and(is_outdated);
+        place.break_off(digests.is_empty() || is_outdated);
     }
     ready.end(&mut transfer, total_bytes);
     if stop.is_requested() && transfer.error.is_some() {
@@ -378,6 +379,11 @@ fn opened(options: &TransferOptions, subject: &Subject, own: bool) -> Result<(Pl
             Err(error)
         }
     }
+}
+
+/// Whether a transfer broke off because its blocks are of a version that is gone.
+fn is_outdated(error: &BulkError) -> bool {
+    error.kind == BulkErrorKind::Outdated
 }
 
 /// All there is in one block over one connection.

@@ -19,6 +19,6 @@ mod wire;
 pub use course::Course;
 pub use engine::{BulkOutcome, BulkPlan, Hooks, Worker, offer, run};
 pub use offered::{Answers, Pace};
-pub use port::{Block, BlockDigest, BulkError, BulkPort, Connector, NoDigest, Receiver};
+pub use port::{Block, BlockDigest, BulkError, BulkErrorKind, BulkPort, Connector, NoDigest, Receiver};
 pub use target::{Destination, WINDOW_BYTES};
 pub use wire::{Line, Wire};

@@ -21,6 +21,20 @@ pub struct Block {
 /// What helps where the far end closed a connection.
 const ENDED: &str = "see whether the service still runs, then give the same command again";
 
+/// What an error is, where whoever hears of it has to know.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum BulkErrorKind {
+    /// Only what it says.
+    #[default]
+    Other,
+    /// The resource is another than before: what comes fits nothing that came.
+    Outdated,
+    /// Nothing came in time.
+    Silent,
+    /// What answers does not serve by this protocol: no other question helps.
+    Unspoken,
+}
+
 /// Why an operation or a connection failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
@@ -31,6 +45,8 @@ pub struct BulkError {
     pub retry: bool,
     /// What would help, where that is known.
     pub remedy: Option<String>,
+    /// What it is.
+    pub kind: BulkErrorKind,
 }
 
 impl BulkError {
@@ -40,6 +56,7 @@ impl BulkError {
             why: why.into(),
             retry: true,
             remedy: None,
+            kind: BulkErrorKind::Other,
         }
     }
 
@@ -49,6 +66,11 @@ impl BulkError {
             retry: false,
             ..Self::passing(why)
         }
+    }
+
+    /// As one of `kind`.
+    pub fn of_kind(self, kind: BulkErrorKind) -> Self {
+        BulkError { kind, ..self }
     }
 
     /// With what would help.
@@ -65,7 +87,8 @@ impl From<io::Error> for BulkError {
         use io::ErrorKind as Kind;
         match error.kind() {
             Kind::WouldBlock | Kind::TimedOut => BulkError::passing("nothing came within the time limit")
-                .with_remedy("see whether the service still answers; a slow one needs a longer stall"),
+                .with_remedy("see whether the service still answers; a slow one needs a longer stall")
+                .of_kind(BulkErrorKind::Silent),
             Kind::UnexpectedEof => {
                 BulkError::passing("the connection ended in the middle of an answer").with_remedy(ENDED)
             }

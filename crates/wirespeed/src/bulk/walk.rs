@@ -292,10 +292,10 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
             let enough = self.run.schedule.failed(self.worker, block, running);
             if running && !enough {
                 let times = often(u64::from(self.run.plan.attempts_max));
-                let failed = BulkError::lasting(format!("block {} failed {times}: {error}", block.index));
                 self.fail(&BulkError {
-                    remedy: error.remedy.clone(),
-                    ..failed
+                    why: format!("block {} failed {times}: {error}", block.index),
+                    retry: false,
+                    ..error.clone()
                 });
             }
             running = false;
