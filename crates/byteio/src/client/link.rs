@@ -3,7 +3,7 @@
 //!
 //! A link must never accept fewer or more bytes than were asked for, nor an answer that contradicts itself.
 
-use super::found::{fits, shorter};
+use super::found::{coding, fits, shorter};
 use super::metered::Metered;
 use super::session::Session;
 use super::{ClientOptions, Direction, Found, Way};
@@ -22,7 +22,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
-use wirespeed::bulk::{Block, BulkError, BulkPort, Receiver, Wire};
+use wirespeed::bulk::{Block, BulkError, BulkErrorKind, BulkPort, Receiver, Wire};
 use wirespeed::sync;
 use wirespeed_schema::byteio::TcpInfo;
 use wirespeed_schema::shown::quoted;
@@ -396,6 +396,14 @@ impl BulkPort for Link {
 pub(super) fn refused(head: &ResponseHead, why: &str) -> BulkError {
     let status = head.status;
     if let (300..=399, Some(place)) = (status, head.headers.get("location")) {
+/// What a page that comes with a status says; where it is coded, that nobody here can read it.
+pub(super) fn page(head: &ResponseHead, body: &mut Body<'_, BufReader<Metered>>) -> String {
+    match coding(&head.headers) {
+        Some(coding) => format!("a page coded as {coding}"),
+        None => body.small_text(4096).unwrap_or_default().trim().to_owned(),
+    }
+}
+
         let shown = quoted(place, PLACE_CHARACTERS_MAX);
         let is_whole = shown == place;
         let (cut, remedy) = match place.split_once(':') {
@@ -411,10 +419,11 @@ pub(super) fn refused(head: &ResponseHead, why: &str) -> BulkError {
             _ => ("", "give it behind http://HOST:PORT of the service"),
         };
         let why = format!("the service answered HTTP {status}: the resource is at {shown}{cut}");
-        return BulkError::lasting(why).with_remedy(remedy);
+        let error = BulkError::lasting(why).with_remedy(remedy);
+        return error.of_kind(BulkErrorKind::Unspoken);
     }
     let why = quoted(why, 200);
-    let text = match why.starts_with('<') {
+    let text = match why.is_empty() || why.starts_with('<') {
         // A page for browsers says less than the status.
         true => format!("the service answered HTTP {status}"),
         false => format!("the service answered HTTP {status}: {why}"),
@@ -462,7 +471,7 @@ fn receive_range<R: Receiver>(
                 .with_remedy("ask for the whole in one block, over one connection"));
         }
         (416, _) => return Err(shorter()),
-        _ => return Err(refused(head, body.small_text(4096).unwrap_or_default().trim())),
+        _ => return Err(refused(head, &page(head, body))),
     }
     if body.left_bytes().is_some_and(|left| left != block.size_bytes) {
         return Err(BulkError::passing(

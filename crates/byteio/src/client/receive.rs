@@ -5,7 +5,7 @@
 
 use super::Direction;
 use super::found::coding;
-use super::link::{copy_exactly, refused};
+use super::link::{copy_exactly, page, refused};
 use super::metered::Metered;
 use crate::http::body::Body;
 use crate::http::head::ResponseHead;
@@ -15,7 +15,7 @@ use crate::mime::params::{MediaType, bare_id};
 use crate::soap::envelope::Payload;
 use crate::soap::{Envelope, Opening, SoapError};
 use std::io::{BufRead, BufReader, Cursor, Read as _};
-use wirespeed::bulk::{BulkError, Receiver};
+use wirespeed::bulk::{BulkError, BulkErrorKind, Receiver};
 use wirespeed_schema::shown::quoted;
 
 type Answer<'a> = Body<'a, BufReader<Metered>>;
@@ -75,29 +75,39 @@ pub(super) fn message<R: Receiver>(
     let content_type = head.headers.get("content-type").unwrap_or_default();
     let media = MediaType::parse(content_type);
     let essence = media.as_ref().map_or("", |media| media.essence.as_str());
-    if let Some(coding) = coding(&head.headers) {
-        let why = format!("the answer is coded as {coding}, though nobody asked for it");
-        return Err(BulkError::lasting(why).with_remedy("have the service send it as it is"));
-    }
     // A fault comes with status 500; anything else that is no success has no envelope to speak of.
     if matches!(head.status, 404 | 405 | 501) {
         let why = format!(
             "no ByteIO service is there: HTTP {} to a SOAP request",
             head.status
         );
-        return Err(BulkError::lasting(why).with_remedy(plain_http(direction)));
+        return Err(unspoken(BulkError::lasting(why), direction));
     }
-    if !matches!(head.status, 200 | 202 | 500) {
-        return Err(refused(head, body.small_text(4096).unwrap_or_default().trim()));
+    let coding = coding(&head.headers);
+    // A coded page cannot be read, nor can a coded fault.
+    if !matches!(head.status, 200 | 202 | 500) || (head.status == 500 && coding.is_some()) {
+        return Err(refused(head, &page(head, body)));
+    }
+    if let Some(coding) = coding {
+        let why = format!("the answer is coded as {coding}, though nobody asked for it");
+        let error = BulkError::lasting(why).with_remedy("have the service send it as it is");
+        return Err(error.of_kind(BulkErrorKind::Unspoken));
     }
     match (essence, &media) {
         ("text/xml", _) => envelope(body, receiver),
         ("multipart/related", Some(media)) => multipart(media, body, wanted, receiver),
         ("application/dime", _) => records(body, receiver),
         _ => {
-            Err(refused(head, &format!("no SOAP message but {essence:?}")).with_remedy(plain_http(direction)))
+            let error = refused(head, &format!("no SOAP message but {essence:?}"));
+            Err(unspoken(error, direction))
         }
     }
+}
+
+/// `error` as that of a service that speaks no SOAP.
+fn unspoken(error: BulkError, direction: Direction) -> BulkError {
+    let error = error.with_remedy(plain_http(direction));
+    error.of_kind(BulkErrorKind::Unspoken)
 }
 
 /// Add a piece to an envelope that is held whole.
