@@ -29,6 +29,8 @@ use wirespeed_schema::shown::quoted;
 
 /// Of another place that the service names: signed addresses are long.
 const PLACE_CHARACTERS_MAX: usize = 2000;
+/// What helps where a web server that takes a file in one block finds it too large.
+const LARGER: &str = "have the server take larger bodies, or send it to `wirespeed byteio serve`, in blocks";
 /// Largest description of a connection that is read.
 const INFO_BYTES_MAX: u64 = 64 << 10;
 
@@ -296,7 +298,9 @@ impl Link {
             (Way::Http, Direction::Get) => receive_range(&head, &mut body, (block, &self.found), receiver),
             (Way::Http, Direction::Put) => match head.status {
                 200 | 201 | 204 => Ok(()),
-                _ => Err(refused(&head, body.small_text(4096).unwrap_or_default().trim())),
+                // It would take each smaller block for the whole.
+                413 if !self.found.own => Err(refused(&head, &page(&head, &mut body)).with_remedy(LARGER)),
+                _ => Err(refused(&head, &page(&head, &mut body))),
             },
             _ => {
                 let wanted = (direction == Direction::Get).then_some(block.size_bytes);
@@ -392,10 +396,6 @@ impl BulkPort for Link {
     }
 }
 
-/// What a status other than success means.
-pub(super) fn refused(head: &ResponseHead, why: &str) -> BulkError {
-    let status = head.status;
-    if let (300..=399, Some(place)) = (status, head.headers.get("location")) {
 /// What a page that comes with a status says; where it is coded, that nobody here can read it.
 pub(super) fn page(head: &ResponseHead, body: &mut Body<'_, BufReader<Metered>>) -> String {
     match coding(&head.headers) {
@@ -404,6 +404,10 @@ pub(super) fn page(head: &ResponseHead, body: &mut Body<'_, BufReader<Metered>>)
     }
 }
 
+/// What a status other than success means.
+pub(super) fn refused(head: &ResponseHead, why: &str) -> BulkError {
+    let status = head.status;
+    if let (300..=399, Some(place)) = (status, head.headers.get("location")) {
         let shown = quoted(place, PLACE_CHARACTERS_MAX);
         let is_whole = shown == place;
         let (cut, remedy) = match place.split_once(':') {
