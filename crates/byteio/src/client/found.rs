@@ -1,5 +1,6 @@
 //! What a service was found to have, and whether an answer is still of that: blocks of two versions must never be joined.
 
+use super::Direction;
 use crate::http::head::Headers;
 use wirespeed::bulk::{BulkError, BulkErrorKind};
 use wirespeed_schema::shown::quoted;
@@ -39,22 +40,29 @@ pub struct Found {
     pub own: bool,
     /// Whether the service sends the whole resource, whatever range is asked for.
     pub whole_only: bool,
+    /// Whether HEAD did not tell enough, and GET was asked: the two may tell of different tags.
+    pub by_get: bool,
     /// How what it sends is coded (gzip, ..), where it says so though nobody asked for it. It is stored as it is sent, and all of
     /// it must be coded alike.
     pub coding: Option<String>,
 }
 
 impl Found {
-    /// What the headers of an answer tell of a resource of so many bytes.
-    pub(super) fn told(headers: &Headers, size_bytes: Option<u64>) -> Self {
+    /// What the headers of an answer tell of a resource of so many bytes. What is sent to a service has no coding of its own.
+    pub(super) fn told(headers: &Headers, size_bytes: Option<u64>, direction: Direction) -> Self {
         Found {
             size_bytes,
             tag: tag(headers).map(str::to_owned),
-            own: headers.get("wirespeed") == Some("byteio"),
-            coding: coding(headers),
+            own: is_own(headers),
+            coding: coding(headers).filter(|_| direction == Direction::Get),
             ..Found::default()
         }
     }
+}
+
+/// Whether an answer is of wirespeed.
+pub(super) fn is_own(headers: &Headers) -> bool {
+    headers.get("wirespeed") == Some("byteio")
 }
 
 /// An error where an answer is of another version than was found, or coded otherwise: its blocks fit no others.

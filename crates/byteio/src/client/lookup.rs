@@ -1,18 +1,20 @@
 //! Look-up: what there is to transfer, and who serves it, before the clock runs.
 
+use super::found::is_own;
 use super::link::refused;
 use super::receive;
 use super::session::{Session, insist};
 use super::{ClientOptions, Direction, Found, Url, Way};
 use crate::congestion::{self, Controls};
 use crate::http::body::{Body, Framing};
+use crate::http::head::ResponseHead;
 use crate::http::range;
 use crate::soap::names::{Mechanism, RANDOM, STREAM};
 use crate::soap::write::{Data, request};
 use crate::soap::{Name, Opening, Operation};
 use serde::Deserialize;
 use std::time::{Duration, Instant};
-use wirespeed::bulk::BulkError;
+use wirespeed::bulk::{BulkError, BulkErrorKind};
 use wirespeed_control::StopFlag;
 use wirespeed_schema::host::HostFingerprint;
 
@@ -36,22 +38,23 @@ pub(super) struct Facts {
 pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, BulkError> {
     let mut session = Session::connect(options)?;
     let target = &options.url.target;
-    let head = session.small("HEAD", target, "", "");
+    // A foreign SOAP service need not know HEAD.
+    let is_soap = matches!(options.way, Way::Soap(_));
+    let head = match session.small("HEAD", target, "", "") {
+        // Who was silent for as long as that is borne is not asked a second time.
+        Err(error) if error.kind == BulkErrorKind::Silent && !is_soap => return Err(error),
+        head => head,
+    };
     let mut missing = Found::default();
     if let Ok(answer) = &head {
-        let size = answer
-            .head
-            .headers
-            .get("content-length")
-            .and_then(|text| text.parse().ok());
+        let size = length(&answer.head);
         if answer.head.status == 401 {
             return Err(refused(&answer.head, "the service needs a token"));
         }
-        let own = Found::told(&answer.head.headers, None).own;
+        let own = is_own(&answer.head.headers);
         missing.own = own;
         let asks = options.direction == Direction::Get && options.way == Way::Http && !own;
-        // A foreign SOAP service need not know HEAD.
-        let decisive = own || !matches!(options.way, Way::Soap(_));
+        let decisive = own || !is_soap;
         if answer.head.status == 404 && options.direction == Direction::Get && decisive {
             return Err(refused(&answer.head, "no such resource"));
         }
@@ -60,7 +63,7 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
             let told = size.is_some_and(|size| size > 0) && answer.head.headers.has("accept-ranges", "bytes");
             return match asks && !told {
                 true => probed(options, size),
-                false => Ok(Found::told(&answer.head.headers, size)),
+                false => Ok(Found::told(&answer.head.headers, size, options.direction)),
             };
         }
         // What it refuses to HEAD (405, 501) it may give.
@@ -89,6 +92,27 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
     })
 }
 
+/// What a service has now of what was found `before`, asked for in the same way: a tag that GET tells says nothing of one that
+/// HEAD told.
+pub(super) fn again(options: &ClientOptions, before: &Found) -> Result<Found, BulkError> {
+    if before.by_get {
+        return probed(options, before.size_bytes.filter(|bytes| *bytes == 0));
+    }
+    let mut session = Session::connect(options)?;
+    let head = session.small("HEAD", &options.url.target, "", "")?.head;
+    match head.status {
+        200 => Ok(Found::told(&head.headers, length(&head), options.direction)),
+        _ => Err(refused(&head, NONE)),
+    }
+}
+
+/// Bytes that an answer to HEAD tells of.
+fn length(head: &ResponseHead) -> Option<u64> {
+    head.headers
+        .get("content-length")
+        .and_then(|text| text.parse().ok())
+}
+
 /// What a service has that does not tell all of it to HEAD: the head of its answer to a request for the first byte does.
 /// Of services that keep silent about ranges, some ignore them (Python's `http.server`).
 fn probed(options: &ClientOptions, size_bytes: Option<u64>) -> Result<Found, BulkError> {
@@ -107,7 +131,8 @@ fn probed(options: &ClientOptions, size_bytes: Option<u64>) -> Result<Found, Bul
     };
     Ok(Found {
         whole_only: head.status == 200 && told != Some(0),
-        ..Found::told(&head.headers, told.or(size_bytes))
+        by_get: true,
+        ..Found::told(&head.headers, told.or(size_bytes), options.direction)
     })
 }
 
@@ -120,8 +145,8 @@ fn property(options: &ClientOptions) -> Result<Option<u64>, BulkError> {
     };
     match exchange(options, &operation, Data::Elsewhere) {
         Ok(opening) => Ok(opening.field("Size").and_then(|text| text.parse().ok())),
-        // A fault: the first read finds out what the service can do. Where no SOAP is spoken, a remedy is known.
-        Err(error) if !error.retry && error.remedy.is_none() => Ok(None),
+        // A fault or a refusal: the first read finds out what the service can do, where it speaks SOAP at all.
+        Err(error) if !error.retry && error.kind != BulkErrorKind::Unspoken => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -259,6 +284,7 @@ pub fn congestion_controls(options: &ClientOptions) -> Controls {
 mod tests {
     use super::super::tests::{PATIENCE, answering, scripted};
     use super::*;
+    use std::net::TcpListener;
     use std::sync::atomic::Ordering;
 
     /// The connection ends without an answer, or with none of HTTP.
@@ -311,6 +337,87 @@ mod tests {
         for other in ["403 X", "416 X", "416 X\r\nContent-Range: bytes */7"] {
             let why = found(&["405 X", other]).unwrap_err().why;
             assert!(why.contains(&format!("HTTP {}", &other[..3])), "{why}");
+        }
+    }
+
+    #[test]
+    fn what_is_sent_has_no_coding() {
+        let coded =
+            "HTTP/1.1 200 X\r\nAccept-Ranges: bytes\r\nContent-Length: 7\r\nContent-Encoding: gzip\r\n\r\n";
+        for (direction, coding) in [(Direction::Put, None), (Direction::Get, Some("gzip"))] {
+            let (mut options, _) = answering(vec![coded.to_owned()], Duration::ZERO);
+            options.direction = direction;
+            assert_eq!(find(&options, false).unwrap().coding.as_deref(), coding);
+        }
+    }
+
+    #[test]
+    fn who_was_silent_is_asked_once() {
+        for direction in [Direction::Get, Direction::Put] {
+            // It takes connections and never looks at them.
+            let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+            let (mut options, _) = scripted(vec![(200, String::new())], Duration::ZERO);
+            options.url = Url::parse(&format!("http://{}/x", silent.local_addr().unwrap())).unwrap();
+            (options.direction, options.patience) = (direction, PATIENCE);
+            let error = find(&options, false).unwrap_err();
+            assert_eq!(error.kind, BulkErrorKind::Silent, "{error}");
+            silent.set_nonblocking(true).unwrap();
+            assert!(
+                silent.accept().is_ok() && silent.accept().is_err(),
+                "{}",
+                direction.name()
+            );
+        }
+    }
+
+    /// What a SOAP service with this answer says of its size.
+    fn sized(answer: &str) -> Result<Option<u64>, BulkError> {
+        let (mut options, _) = answering(vec![format!("HTTP/1.1 {answer}\r\n\r\n")], Duration::ZERO);
+        (options.direction, options.way) = (Direction::Get, Way::Soap(Mechanism::Simple));
+        property(&options)
+    }
+
+    #[test]
+    fn a_refused_property_is_unknown_and_a_coded_page_keeps_its_status() {
+        for status in [401, 403, 410, 413] {
+            for coding in ["", "Content-Encoding: gzip\r\n"] {
+                assert_eq!(
+                    sized(&format!("{status} X\r\n{coding}Content-Length: 0")),
+                    Ok(None)
+                );
+            }
+        }
+        for other in [
+            "404 X",
+            "501 X",
+            "404 X\r\nContent-Encoding: gzip",
+            "200 X\r\nContent-Type: text/html",
+        ] {
+            let error = sized(&format!("{other}\r\nContent-Length: 0")).unwrap_err();
+            assert_eq!(error.kind, BulkErrorKind::Unspoken, "{other}");
+            assert!(
+                error.remedy.is_some_and(|told| told.contains("mechanism http")),
+                "{other}"
+            );
+        }
+        for (other, helps) in [
+            ("302 X\r\nLocation: http://other/a", "that address"),
+            ("200 X\r\nContent-Encoding: gzip", "as it is"),
+        ] {
+            let error = sized(&format!("{other}\r\nContent-Length: 0")).unwrap_err();
+            assert!(error.remedy.is_some_and(|told| told.contains(helps)), "{other}");
+        }
+        let coded = |status| {
+            sized(&format!(
+                "{status} X\r\nContent-Encoding: gzip\r\nContent-Length: 0"
+            ))
+        };
+        for status in [500, 503] {
+            let error = coded(status).unwrap_err();
+            assert!(
+                error.retry && error.why.contains(&format!("HTTP {status}")),
+                "{error}"
+            );
         }
     }
 

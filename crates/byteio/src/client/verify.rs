@@ -114,15 +114,19 @@ impl Compared<'_> {
 /// Whether the resource is still the one that was looked up.
 pub(super) fn is_unchanged(options: &ClientOptions, before: &Found) -> Result<bool, BulkError> {
     let began = Instant::now();
-    let now = insist(options, || began.elapsed(), || lookup::find(options, false))?;
-    Ok(now.tag == before.tag && now.size_bytes == before.size_bytes)
+    let now = insist(options, || began.elapsed(), || lookup::again(options, before))?;
+    let sizes = now.size_bytes.zip(before.size_bytes);
+    Ok(now.tag == before.tag && sizes.is_none_or(|(now, before)| now == before))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Url;
     use super::super::tests::{PATIENCE, scripted};
     use super::*;
     use crate::digest::hex;
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
     use std::os::unix::fs::FileExt as _;
     use std::sync::atomic::Ordering;
 
@@ -186,6 +190,46 @@ mod tests {
             compared(put, &[(200, right)], (true, None)),
             (Err(STOPPED.to_owned()), 0)
         );
+    }
+
+    /// A service that cuts its first connection, and tells HEAD another tag than GET.
+    fn cutting() -> ClientOptions {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (mut options, _) = scripted(vec![(200, String::new())], Duration::ZERO);
+        options.url = Url::parse(&format!("http://{}/x", listener.local_addr().unwrap())).unwrap();
+        options.direction = Direction::Get;
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten().skip(1) {
+                let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
+                let asked = lines.next().unwrap_or_default();
+                lines.find(String::is_empty);
+                let answer = match asked.starts_with("HEAD") {
+                    true => "200 X\r\nAccept-Ranges: bytes\r\nContent-Length: 7\r\nETag: \"head\"",
+                    false => "206 X\r\nContent-Range: bytes 0-0/7\r\nContent-Length: 1\r\nETag: \"get\"",
+                };
+                // The client may be gone.
+                let _ = (&stream).write_all(format!("HTTP/1.1 {answer}\r\n\r\n").as_bytes());
+            }
+        });
+        options
+    }
+
+    #[test]
+    fn what_was_found_is_asked_for_again_in_the_same_way() {
+        for (by_get, tag, expected) in [
+            (false, "\"head\"", true),
+            (false, "\"get\"", false),
+            (true, "\"get\"", true),
+            (true, "\"head\"", false),
+        ] {
+            let before = Found {
+                size_bytes: Some(7),
+                tag: Some(tag.to_owned()),
+                by_get,
+                ..Found::default()
+            };
+            assert_eq!(is_unchanged(&cutting(), &before), Ok(expected), "{by_get} {tag}");
+        }
     }
 
     #[test]
