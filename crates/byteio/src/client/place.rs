@@ -122,7 +122,7 @@ impl Names {
         self.claim != Claim::Measure
     }
 
-    /// Nothing of the file is there: nothing is left.
+    /// What is there is of no use: nothing is left.
     fn forget(&self) {
         // What remains is taken up or refused by the next transfer.
         let _ = std::fs::remove_file(&self.part);

@@ -224,7 +224,7 @@ impl Planned {
     /// The pair, and the case that the reader measured; a pair without runs where it gave none.
     fn measure(&self, words: &TransferArgs, arguments: &ByteioBenchArgs, repeats: u32) -> Measured {
         let command = self.command(words, arguments, repeats);
-        let (mut pair, case) = match output_of(&command) {
+        let (mut pair, case) = match output_of(&command, self.advice()) {
             Ok(found) => found,
             Err(why) => (self.lost(words, why), None),
         };
@@ -235,6 +235,14 @@ impl Planned {
         let mut case = case.unwrap_or_else(|| result_of(&pair));
         case.case.options.insert("pair".to_owned(), self.name.clone());
         (pair, case)
+    }
+
+    /// What helps where its reader says nothing of use.
+    fn advice(&self) -> &'static str {
+        match self.emulated {
+            Some(_) => "run it as root, and see what `wirespeed lab --check` finds here",
+            None => "try its command by hand: --dry-run shows it",
+        }
     }
 
     /// A pair that was to be measured when the run ended.
@@ -272,14 +280,9 @@ fn name(value: &dyn std::fmt::Debug) -> String {
 /// A pair of the section, and its case.
 type Measured = (Pair, CaseResult);
 
-/// Run a reader and read its document.
-fn output_of(command: &[String]) -> Result<(Pair, Option<CaseResult>), Known> {
-    let look = |why: String| {
-        (
-            why,
-            Some("try its command by hand: --dry-run shows it".to_owned()),
-        )
-    };
+/// Run a reader and read its document; `advice`: what helps where it names nothing.
+fn output_of(command: &[String], advice: &str) -> Result<(Pair, Option<CaseResult>), Known> {
+    let look = |why: String| (why, Some(advice.to_owned()));
     let Some((program, rest)) = command.split_first() else {
         return Err(look("nothing to run".to_owned()));
     };
@@ -296,8 +299,10 @@ fn output_of(command: &[String]) -> Result<(Pair, Option<CaseResult>), Known> {
             .or(said.lines().last())
             .unwrap_or("it said nothing")
     };
-    let run = wirespeed_report::read_run(&output.stdout)
-        .map_err(|_| look(format!("the reader gave no result: {}", last())))?;
+    let run = wirespeed_report::read_run(&output.stdout).map_err(|_| {
+        let why = format!("the reader gave no result: {}", last());
+        (why, Some(told("help: ").unwrap_or(advice).to_owned()))
+    })?;
     let section = run.sections.get::<ByteioSection>();
     let pair = section.and_then(|section| section.pairs.into_iter().next());
     match (pair, run.status) {
@@ -575,6 +580,27 @@ mod tests {
             let found = names(text).unwrap_err();
             assert!(found.contains(cause), "{text:?}: {found}");
         }
+    }
+
+    #[test]
+    fn what_helps_is_what_the_reader_says_or_what_can_be_followed() {
+        let said = |words: &str, advice| {
+            let command = ["sh", "-c", words].map(str::to_owned);
+            output_of(&command, advice).unwrap_err()
+        };
+        let (why, remedy) = said("echo 'error: no room' >&2; echo 'help: make room' >&2", "advice");
+        assert!(
+            why.ends_with("no room") && remedy.as_deref() == Some("make room"),
+            "{why}"
+        );
+        assert_eq!(said("exit 1", "advice").1.as_deref(), Some("advice"));
+        let emulated = super::super::emulated::plan(Path::new("folder")).unwrap();
+        assert!(emulated.iter().all(|one| one.advice().contains("root")));
+        assert!(
+            machines(2, "\"all\"")
+                .iter()
+                .all(|one| one.advice().contains("--dry-run"))
+        );
     }
 
     #[test]
