@@ -186,12 +186,10 @@ fn carried(options: &TransferOptions, moved: Moved) -> Carried {
         facts.insert("congestion_control".to_owned(), info.congestion.clone());
         facts.insert("mss_bytes".to_owned(), info.mss_bytes.to_string());
     }
-    facts.extend(
-        moved
-            .manner
-            .coding
-            .map(|coding| ("content_coding".to_owned(), coding)),
-    );
+    let coding = moved.manner.coding.map(|coding| ("content_coding", coding));
+    let ranges = moved.manner.one_stream.then(|| ("ranges", "none".to_owned()));
+    let told = coding.into_iter().chain(ranges);
+    facts.extend(told.map(|(name, value)| (name.to_owned(), value)));
     Carried {
         outcome: moved.outcome,
         record: Transfer {

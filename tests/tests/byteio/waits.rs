@@ -203,6 +203,13 @@ fn a_server_without_ranges_is_read_in_one_piece() {
     let remarks = ended.json()["remarks"].to_string();
     assert!(remarks.contains("no_ranges"), "{remarks}");
     assert!(std::fs::read(home.path("copy")).unwrap() == vec![7; SIZE]);
+    for line in [
+        format!("byteio bench {url} --mechanism http --repeats 1 --json"),
+        format!("run bulk_get --via byteio-http --to {url} --total {SIZE} --repeats 1 --json"),
+    ] {
+        let remarks = run(&home, &line).code(0).json()["remarks"].to_string();
+        assert!(remarks.contains("no_ranges"), "{line}: {remarks}");
+    }
     let part = format!("byteio get {url} part --mechanism http --size 1M");
     let (cause, remedy) = run(&home, &part).code(2).complaint();
     assert!(

@@ -2,14 +2,17 @@
 
 mod cases;
 mod figures;
+mod manner;
 mod pairs;
 mod verdict;
 mod wire;
 
 pub use cases::{BulkCase, BulkRun, case_of, repetition, result_of};
 pub(crate) use figures::add;
+pub use manner::manner_remarks;
+pub(crate) use manner::{CODING, NO_RANGES, RANGES, told as manner_told};
 pub(crate) use pairs::ends_of;
-pub use pairs::{name_of_own, take_pairs};
+pub use pairs::{name_of_own, take_pairs, was_reached};
 pub(crate) use verdict::connection_time;
 pub use verdict::{RECOMMENDED, TRIED};
 pub use wire::CODE as WIRE_OVERHEAD;

@@ -3,6 +3,7 @@
 //!
 //! It must never change a figure of a result.
 
+use crate::assemble::UNREACHED;
 use wirespeed_schema::byteio::{Between, Pair, Transfer};
 use wirespeed_schema::case::Role;
 use wirespeed_schema::host::HostFingerprint;
@@ -30,6 +31,11 @@ pub fn name_of_own(is_put: bool) -> &'static str {
         true => "here to service",
         false => "service to here",
     }
+}
+
+/// Whether its run came as far as this pair: one that it did not is not measured, and no failure.
+pub fn was_reached(pair: &Pair) -> bool {
+    pair.error.as_deref() != Some(UNREACHED)
 }
 
 /// Who reads and who serves in the pair `name`; `None` where that is no pair of machines.

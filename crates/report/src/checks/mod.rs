@@ -97,6 +97,7 @@ pub(crate) fn remarks(
         at_once::check(&mut findings, case, repetition);
         wire::check(&mut findings, case, repetition);
     }
+    wire::check_manner(&mut findings, repetitions);
     workers::check(&mut findings, repetitions);
     conditions::check_case(&mut findings, metrics, repetitions.len());
     shape::check(&mut findings, repetitions);

@@ -1,7 +1,7 @@
 //! What passed over the sockets of a bulk transfer beside its payload, and under which congestion control.
 
 use super::Findings;
-use crate::byteio::{WIRE_OVERHEAD, look_at_wire};
+use crate::byteio::{CODING, NO_RANGES, RANGES, WIRE_OVERHEAD, look_at_wire, manner_told};
 use wirespeed_schema::Case;
 use wirespeed_schema::byteio::Transfer;
 use wirespeed_schema::case::Role;
@@ -26,6 +26,21 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
                 found.remedy,
             );
         }
+    }
+}
+
+/// How the service sent: the same at every run, so it is said once.
+pub(super) fn check_manner(findings: &mut Findings, repetitions: &[Repetition]) {
+    let mut facts = repetitions
+        .iter()
+        .flat_map(|repetition| &repetition.outcomes)
+        .map(|outcome| &outcome.transport_facts);
+    let Some(facts) = facts.find(|facts| facts.contains_key(CODING) || facts.contains_key(RANGES)) else {
+        return;
+    };
+    let fact = |name| facts.get(name).map(String::as_str);
+    for (severity, code, message, remedy) in manner_told(fact(RANGES) == Some(NO_RANGES), fact(CODING)) {
+        findings.add(severity, code, 0.0, message, remedy);
     }
 }
 
@@ -55,8 +70,50 @@ fn control(findings: &mut Findings, case: &Case, run: &Transfer) {
 
 #[cfg(test)]
 mod tests {
-    use crate::byteio::result_of;
+    use crate::Limits;
+    use crate::byteio::{BulkRun, case_of, repetition, result_of};
     use wirespeed_schema::byteio::{Connection, Pair, TcpInfo, Transfer};
+
+    #[test]
+    fn how_a_server_sends_is_said_once_a_case() {
+        let case = case_of(&Pair {
+            direction: "get".to_owned(),
+            mechanism: "http".to_owned(),
+            ..Pair::default()
+        });
+        let told = |facts: &[(&str, &str)]| -> Vec<String> {
+            let facts = facts
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            let run = BulkRun {
+                payload_bytes: 1000,
+                blocks: 1,
+                elapsed_ns: 1000,
+                facts: facts.collect(),
+                ..BulkRun::default()
+            };
+            let runs = (0..3)
+                .map(|index| repetition(&case, run.clone(), index))
+                .collect();
+            let remarks = crate::case_result(case.clone(), runs, &Limits::default()).remarks;
+            let ours = remarks
+                .into_iter()
+                .filter(|remark| ["content_coded", "no_ranges"].contains(&remark.code.as_str()));
+            ours.map(|remark| remark.message).collect()
+        };
+        let both = told(&[
+            ("url", "http://h/f"),
+            ("ranges", "none"),
+            ("content_coding", "gzip"),
+        ]);
+        assert_eq!(both.len(), 2, "{both:?}");
+        assert!(
+            both[0].contains("coded as gzip") && both[1].contains("no ranges"),
+            "{both:?}"
+        );
+        assert!(!both.iter().any(|message| message.contains("of 3")), "{both:?}");
+        assert_eq!(told(&[("url", "http://h/f")]), Vec::<String>::new());
+    }
 
     #[test]
     fn a_control_that_the_sender_did_not_have_is_told() {

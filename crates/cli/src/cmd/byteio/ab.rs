@@ -55,13 +55,9 @@ pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Resu
     }
     let mut front = Front::open(common, None)?;
     gate.show(&mut front.output);
-    let known = jobs.iter_mut().try_for_each(|job| {
-        let manner = job::known(job, &front.stop, how.quiet)?;
-        job::remarks(&manner)
-            .into_iter()
-            .for_each(|remark| front.draft.remark(remark));
-        Ok(())
-    });
+    let known = jobs
+        .iter_mut()
+        .try_for_each(|job| job::known(job, &front.stop, how.quiet).map(drop));
     let both = jobs.iter().map(|job| job.as_slice()).zip(nominal);
     let mut transfers = Transfers::new(&registry, both.collect());
     transfers.refused = known.err();

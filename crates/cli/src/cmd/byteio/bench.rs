@@ -72,10 +72,8 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let known = job::known(&mut jobs, &front.stop, how.quiet);
     let mut transfers = Transfers::new(&registry, vec![(&jobs, nominal)]);
     match known {
-        Ok(manner) if manner.one_stream && offer.is_some() => return Err(job::needs_ranges()),
-        Ok(manner) => job::remarks(&manner)
-            .into_iter()
-            .for_each(|remark| front.draft.remark(remark)),
+        Ok(true) if offer.is_some() => return Err(job::needs_ranges()),
+        Ok(_) => {}
         Err(failure) => transfers.refused = Some(failure),
     }
     let cases = job::cases(&registry, &arguments.experiment, &jobs)?;

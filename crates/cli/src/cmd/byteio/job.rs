@@ -19,7 +19,6 @@ use wirespeed_control::{Identity, StopFlag};
 use wirespeed_schema::byteio::{Pair, Transfer};
 use wirespeed_schema::case::Stop;
 use wirespeed_schema::plan::{Plan, Template, expand};
-use wirespeed_schema::run::{Remark, Severity};
 use wirespeed_schema::{Test, units};
 
 /// A duration as typed.
@@ -172,23 +171,6 @@ pub fn needs_ranges() -> Failure {
     )
 }
 
-/// The remarks on how a service sends, where that is not what was asked for.
-pub fn remarks(manner: &Manner) -> Vec<Remark> {
-    let no_ranges = manner.one_stream.then(|| {
-        let message = "the server knows no ranges: the whole came at once over one connection";
-        let remedy =
-            "for blocks, several connections and resuming, serve it with wirespeed or a server that knows ranges";
-        Remark::new(Severity::Note, "no_ranges", message, Some(remedy))
-    });
-    let coded = manner.coding.as_ref().map(|coding| {
-        let message =
-            format!("the server sent it coded as {coding}, though asked not to: counted and stored as sent");
-        let remedy = "decode it yourself, or have the server send it as it is";
-        Remark::new(Severity::Warning, "content_coded", message, Some(remedy))
-    });
-    no_ranges.into_iter().chain(coded).collect()
-}
-
 /// One transfer, with its progress where somebody watches; what was seen goes into the pair. Returns how the service sent.
 pub fn run(
     options: &TransferOptions,
@@ -228,9 +210,9 @@ pub fn record(pair: &mut Pair, moved: Moved) {
     pair.runs.push(moved.transfer);
 }
 
-/// Ask the service and look at files, and put into each job how much it moves. How the service sends: where that is in one
+/// Ask the service and look at files, and put into each job how much it moves. Whether the service sends the whole in one
 /// stream, whatever shape was asked for.
-pub fn known(jobs: &mut [TransferOptions], stop: &StopFlag, quiet: bool) -> Result<Manner, Failure> {
+pub fn known(jobs: &mut [TransferOptions], stop: &StopFlag, quiet: bool) -> Result<bool, Failure> {
     let mut asked: Vec<(bool, Known)> = Vec::new();
     for options in jobs.iter_mut() {
         let known = asked.iter().find(|(put, _)| *put == is_put(options));
@@ -260,10 +242,7 @@ pub fn known(jobs: &mut [TransferOptions], stop: &StopFlag, quiet: bool) -> Resu
     for options in jobs.iter_mut().filter(|options| !is_put(options)) {
         options.size_bytes = options.size_bytes.map(|bytes| bytes.min(sent.unwrap_or(bytes)));
     }
-    Ok(Manner {
-        one_stream: asked.iter().any(|(_, known)| known.manner.one_stream),
-        coding: asked.into_iter().find_map(|(_, known)| known.manner.coding),
-    })
+    Ok(asked.iter().any(|(_, known)| known.manner.one_stream))
 }
 
 /// How often a transfer tells what it has moved.

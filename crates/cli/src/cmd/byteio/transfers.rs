@@ -10,7 +10,7 @@ use crate::remedies::in_own_words;
 use crate::same::apart;
 use std::path::PathBuf;
 use wirespeed_byteio::client::{Claim, Target, TransferOptions};
-use wirespeed_report::byteio::{case_of, name_of_own, result_of};
+use wirespeed_report::byteio::{case_of, manner_remarks, name_of_own, result_of};
 use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::run::Event;
 
@@ -85,9 +85,8 @@ fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -
         repetition: 0,
     })?;
     let manner = job::run(options, &mut pair, &stop, arguments.quiet)?;
-    job::remarks(&manner)
-        .into_iter()
-        .for_each(|remark| draft.remark(remark));
+    let told = manner_remarks(manner.one_stream, manner.coding.as_deref());
+    told.into_iter().for_each(|remark| draft.remark(remark));
     wirespeed_report::byteio::complete(&mut pair);
     if let Some(verdict) = &mut pair.verdict {
         verdict.text = in_own_words(&verdict.text);
