@@ -2,7 +2,7 @@
 
 use super::model::{Line, Part};
 use super::tables_2009;
-use crate::byteio::{RECOMMENDED, connection_time};
+use crate::byteio::{RECOMMENDED, connection_time, was_reached};
 use crate::charts::Picture;
 use crate::labels::Input;
 use crate::table::{Row, Table, Tone, key, number, text};
@@ -164,9 +164,10 @@ fn row(pair: &Pair) -> Row {
         shape(pair),
     ];
     let Some(summary) = &pair.summary else {
-        let (word, tone) = match unmoved(pair) {
-            Some(_) => ("0 bytes", None),
-            None => ("failed", Some(Tone::Bad)),
+        let (word, tone) = match (unmoved(pair), was_reached(pair)) {
+            (Some(_), _) => ("0 bytes", None),
+            (None, true) => ("failed", Some(Tone::Bad)),
+            (None, false) => ("not measured", None),
         };
         cells.push(word.to_owned());
         return Row { cells, tone };
@@ -220,7 +221,8 @@ fn details(pair: &Pair, many: bool) -> Vec<Line> {
     };
     let broken = pair.runs.iter().filter_map(|run| run.error.as_ref());
     lines.extend(broken.map(|error| Line::toned(Tone::Bad, format!("{of}broken off: {error}"))));
-    let failed = pair.error.iter();
+    // Which the run did not reach, the answer says.
+    let failed = pair.error.iter().filter(|_| was_reached(pair));
     lines.extend(failed.map(|error| Line::toned(Tone::Bad, format!("{of}error: {error}"))));
     if let Some(verdict) = pair.verdict.as_ref().filter(|_| many) {
         let text = format!("limit: {}, {}", verdict.limit, verdict.text);
@@ -302,4 +304,25 @@ fn phases(pair: &Pair, run: &Transfer) -> String {
         let _ = write!(line, ", service {}", significant(far, 2));
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assemble::UNREACHED;
+
+    #[test]
+    fn a_pair_that_the_run_did_not_reach_is_no_failure() {
+        for (error, word, is_bad) in [(UNREACHED, "not measured", false), ("cut", "failed", true)] {
+            let pair = Pair {
+                name: "a -> b".to_owned(),
+                error: Some(error.to_owned()),
+                ..Pair::default()
+            };
+            let row = row(&pair);
+            assert_eq!(row.cells.last().map(String::as_str), Some(word));
+            assert_eq!(row.tone.is_some(), is_bad, "{error}");
+            assert_eq!(details(&pair, true).is_empty(), !is_bad, "{error}");
+        }
+    }
 }

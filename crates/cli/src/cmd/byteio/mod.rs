@@ -23,6 +23,7 @@ use crate::errors::{Ended, Failure};
 use crate::output::Output;
 use crate::remedies;
 use wirespeed_byteio::client::{AGAIN, TransferError};
+use wirespeed_report::byteio::was_reached;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::{ByteioSection, Pair, Transfer};
 use wirespeed_schema::run::{CaseResult, Status};
@@ -127,6 +128,7 @@ type Known = (String, Option<String>);
 
 fn first_error(pair: &Pair) -> Option<Known> {
     let of_runs = |run: &Transfer| Some((run.error.clone()?, run.remedy.clone()));
-    let of_pair = pair.error.clone().map(|error| (error, pair.remedy.clone()));
+    let error = pair.error.clone().filter(|_| was_reached(pair));
+    let of_pair = error.map(|error| (error, pair.remedy.clone()));
     of_pair.or_else(|| pair.runs.iter().find_map(of_runs))
 }

@@ -610,6 +610,11 @@ mod tests {
         let (pair, case) = parse(text, false).unwrap()[0].unreached(&words);
         assert_eq!((pair.name.as_str(), pair.runs.len()), ("a -> b", 0));
         assert_eq!(case.error, pair.error);
+        assert_eq!(
+            super::super::first_error(&pair),
+            None,
+            "it is no error of the run"
+        );
         assert!(wirespeed_report::view::unreached(&[case]).is_some());
     }
 }
