@@ -312,7 +312,7 @@ pub struct Run {
     pub duration_ns: u64,
     /// How it ended.
     pub status: Status,
-    /// The error that ended it before any case could run.
+    /// The error that it ended with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// What was asked for.

@@ -5,8 +5,9 @@
 /// 1.1 added `convergence` and `resampled` of a case and the sections of comparisons, sweeps and load curves.
 /// 1.2 added `step_ns` of a histogram. 1.3 added `step_found` and `on_step_ratio` of the clock, and `lacking` of an outcome.
 /// 1.4 lets `idle` of a case be absent: its outcomes have what each rank did. 1.5 added `rail` of a case,
-/// 1.6 its `to`, `received_before_msgs` and `began_ns` of an outcome, `under` and `arm` of a result and `left_out_count` of a
-/// mesh's pair.
+/// 1.6 its `to`, `received_before_msgs` and `began_ns` of an outcome, `under` and `arm` of a result, `left_out_count` of a
+/// mesh's pair and `remedy` of a transfer and of its pair, and lets `bandwidth_bytes_per_s` of a transfer be absent where
+/// nothing moved.
 pub const DOCUMENT_VERSION: &str = "1.6";
 
 /// Newest control protocol that this build speaks. 2: ranks exchange where they may run before they connect. 3: a rank without a
