@@ -351,8 +351,7 @@ pub(crate) fn measured(
         };
         check.run(&mut transfer, digests, place, &subject);
     } else {
-        let is_outdated = outcome.error.as_ref().is_some_and(is_outdated);
-        place.break_off(digests.is_empty() || is_outdated);
+        place.break_off(digests.is_empty() || outcome.error.as_ref().is_some_and(is_outdated));
     }
     ready.end(&mut transfer, total_bytes);
     if stop.is_requested() && transfer.error.is_some() {
