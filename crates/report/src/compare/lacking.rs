@@ -14,6 +14,9 @@ const NAMED_MAX: usize = 3;
 /// Partners with figures, of which a host that is well has one with some: of one alone the link may be to blame.
 const PARTNERS_MIN: usize = 2;
 
+/// The name of what a side lacks, and what became of it there, as far as that is known.
+pub type Lost = (String, Option<String>);
+
 /// A probe on both sides.
 pub struct Both<'a> {
     /// Its name among several; empty where it is the only one.
@@ -25,7 +28,7 @@ pub struct Both<'a> {
 }
 
 /// Hosts of `section` that the other side lacks, or lost where this side did not.
-pub fn hosts(section: &MeshSection, other: &MeshSection, letter: &str) -> Vec<String> {
+pub fn hosts(section: &MeshSection, other: &MeshSection, letter: &str) -> Vec<Lost> {
     let lost = |section: &MeshSection| -> BTreeMap<String, Option<String>> {
         let hosts = (0..).zip(&section.hosts);
         map_of(hosts.map(|(number, host)| (section.host_name(number), host.lost.clone())))
@@ -34,8 +37,10 @@ pub fn hosts(section: &MeshSection, other: &MeshSection, letter: &str) -> Vec<St
     let hosts = lost(section).into_iter();
     hosts
         .filter_map(|(name, lost_here)| match lost_there.get(&name) {
-            None => Some(format!("host {name}")),
-            Some(Some(why)) if lost_here.is_none() => Some(format!("host {name} (lost in {letter}: {why})")),
+            None => Some((format!("host {name}"), None)),
+            Some(Some(why)) if lost_here.is_none() => {
+                Some((format!("host {name}"), Some(format!("lost in {letter}: {why}"))))
+            }
             Some(_) => None,
         })
         .collect()
@@ -43,7 +48,7 @@ pub fn hosts(section: &MeshSection, other: &MeshSection, letter: &str) -> Vec<St
 
 /// What failed on the other side and has figures on this one. A host without any figure there is said once for all of its links,
 /// and for all probes where it is so in each. Whether it answered, only the reason tells.
-pub fn failed(probes: &[Both], letter: &str) -> Vec<String> {
+pub fn failed(probes: &[Both], letter: &str) -> Vec<Lost> {
     let found: Vec<Failed> = probes.iter().map(Failed::of).collect();
     let is_everywhere = |host: &String| found.iter().all(|failed| failed.hosts.contains_key(host));
     let mut said = Vec::new();
@@ -53,15 +58,21 @@ pub fn failed(probes: &[Both], letter: &str) -> Vec<String> {
             false => format!("{}: {text}", both.label),
         };
         for (host, why) in &failed.hosts {
-            let text = format!("host {host} (has no figure in {letter}: {why})");
+            let (text, why) = (
+                format!("host {host}"),
+                format!("has no figure in {letter}: {why}"),
+            );
             match is_everywhere(host) {
                 true if number > 0 => {}
-                true => said.push(text),
-                false => said.push(labelled(text)),
+                true => said.push((text, Some(why))),
+                false => said.push((labelled(text), Some(why))),
             }
         }
         let links = failed.links.iter();
-        said.extend(links.map(|(links, why)| labelled(format!("{links} (failed in {letter}: {why})"))));
+        said.extend(links.map(|(links, why)| {
+            let why = format!("failed in {letter}: {why}");
+            (labelled(links.clone()), Some(why))
+        }));
     }
     said
 }

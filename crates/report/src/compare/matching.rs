@@ -10,7 +10,7 @@ use crate::import::IMPORTED;
 use crate::labels::{beside, label_of};
 use crate::names::{Identity, Parameters, alike, identity, typed, unlike, varying};
 use crate::tags::{self, HEADLINES};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Severity};
 
@@ -40,25 +40,47 @@ pub struct Matched {
     pub nowhere: Vec<Unjudged>,
     /// Cases on both sides that have none of the figures, of which no side alone has any.
     pub lacking: Vec<String>,
+    /// What became of a case of these on the side that lacks it, by its label, as far as that is known.
+    pub reasons: BTreeMap<String, String>,
 }
 
 impl Matched {
     /// Note a case that one side, or neither, has measured, with what became of it there.
     pub(super) fn unmeasured(&mut self, a: &CaseResult, b: &CaseResult) {
         match (a.metrics.is_empty(), b.metrics.is_empty()) {
-            (false, _) => self.only_a.push(label_lost(a, Some(b), "B")),
-            (true, false) => self.only_b.push(label_lost(b, Some(a), "A")),
-            (true, true) => self.lacking.push(label_lost(a, Some(a), "either")),
+            (false, _) => note(
+                &mut self.only_a,
+                &mut self.reasons,
+                label_of(a),
+                lost_in("B", Some(b)),
+            ),
+            (true, false) => note(
+                &mut self.only_b,
+                &mut self.reasons,
+                label_of(b),
+                lost_in("A", Some(a)),
+            ),
+            (true, true) => {
+                let why = match (&a.error, &b.error) {
+                    (Some(a), Some(b)) if a != b => Some(format!("not measured in A: {a}; in B: {b}")),
+                    (Some(_), Some(_)) => lost_in("either", Some(a)),
+                    _ => lost_in("A", Some(a)).or(lost_in("B", Some(b))),
+                };
+                note(&mut self.lacking, &mut self.reasons, pair_label(a, b), why);
+            }
         }
     }
 }
 
-/// The name of a case that a side lacks, with what became of it there, as far as that is known.
-fn label_lost(case: &CaseResult, lost: Option<&CaseResult>, letter: &str) -> String {
-    match lost.and_then(|lost| lost.error.as_ref()) {
-        Some(why) => format!("{} (not measured in {letter}: {why})", label_of(case)),
-        None => label_of(case),
-    }
+/// One more of `names`, with what became of it.
+fn note(names: &mut Vec<String>, reasons: &mut BTreeMap<String, String>, name: String, why: Option<String>) {
+    reasons.extend(why.map(|why| (name.clone(), why)));
+    names.push(name);
+}
+
+/// What became of a case on a side that lacks its figures, as far as that is known.
+fn lost_in(letter: &str, lost: Option<&CaseResult>) -> Option<String> {
+    Some(format!("not measured in {letter}: {}", lost?.error.as_ref()?))
 }
 
 impl Question {
@@ -82,8 +104,12 @@ fn key(case: &CaseResult, question: &Question) -> Identity {
 
 /// The same question in a run that did not measure it.
 fn lost<'a>(case: &CaseResult, other: &'a Run, question: &Question) -> Option<&'a CaseResult> {
-    let mut unmeasured = other.cases.iter().filter(|case| case.metrics.is_empty());
-    unmeasured.find(|other| is_same_question(case, other, question))
+    let mut all = unmeasured(other).into_iter();
+    all.find(|other| is_same_question(case, other, question))
+}
+
+fn unmeasured(run: &Run) -> Vec<&CaseResult> {
+    run.cases.iter().filter(|case| case.metrics.is_empty()).collect()
 }
 
 /// Match the measured cases of two runs. Errors where nothing can be compared, or must not be.
@@ -96,14 +122,23 @@ pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, Compare
     for (case, other) in of_a.iter().zip(pairs) {
         match other {
             Some(other) => none = add(&mut matched, case, other, question)?.or(none),
-            None => matched
-                .only_a
-                .push(label_lost(case, lost(case, b, question), "B")),
+            None => {
+                let why = lost_in("B", lost(case, b, question));
+                note(&mut matched.only_a, &mut matched.reasons, label_of(case), why);
+            }
         }
     }
-    let lacking = rest.into_iter();
-    let lacking = lacking.map(|case| label_lost(case, lost(case, a, question), "A"));
-    matched.only_b.extend(lacking);
+    for case in rest {
+        let why = lost_in("A", lost(case, a, question));
+        note(&mut matched.only_b, &mut matched.reasons, label_of(case), why);
+    }
+    let (lost_a, lost_b) = (unmeasured(a), unmeasured(b));
+    let (pairs, _) = partners(&lost_a, &lost_b, question);
+    for (case, other) in lost_a.iter().zip(pairs) {
+        if let Some(other) = other {
+            matched.unmeasured(case, other);
+        }
+    }
     if matched.sides.is_empty() {
         return Err(none.unwrap_or_else(|| nothing_in_common(&of_a, &of_b)));
     }

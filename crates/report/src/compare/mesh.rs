@@ -1,7 +1,7 @@
 //! Two meshes: which hosts and links changed, by their names. A host has a value a cycle of the survey, over the pairs that both
 //! meshes measured, each beside itself; a link has its own figures. Where these are too few there is an estimate and no verdict.
 
-use super::lacking::{self, Both};
+use super::lacking::{self, Both, Lost};
 use super::matching::{Question, disturbed_cases, disturbed_hosts, is_same_question};
 use super::section::{Difference, MeshChange, Row, Verdict};
 use super::verdict::Sides;
@@ -21,10 +21,8 @@ pub struct Meshes {
     pub links: Vec<Sides>,
     /// Of each link, whether either side judged it.
     judged_links: Vec<bool>,
-    /// Hosts that B lacks or lost or that have no figure in it, links that failed in B.
-    pub only_a: Vec<String>,
-    /// The same of A.
-    pub only_b: Vec<String>,
+    /// Hosts that B lacks or lost or that have no figure in it, links that failed in B; the same of A.
+    pub lost: [Vec<Lost>; 2],
     /// What was judged slow on either side.
     judged: Vec<Difference>,
 }
@@ -34,8 +32,10 @@ pub fn meshes(a: &Run, b: &Run, question: &Question) -> Option<Meshes> {
     let sections = (a.sections.get::<MeshSection>()?, b.sections.get::<MeshSection>()?);
     let (of_a, of_b) = (Probed::all(a, &sections.0), Probed::all(b, &sections.1));
     let mut found = Meshes {
-        only_a: lacking::hosts(&sections.0, &sections.1, "B"),
-        only_b: lacking::hosts(&sections.1, &sections.0, "A"),
+        lost: [
+            lacking::hosts(&sections.0, &sections.1, "B"),
+            lacking::hosts(&sections.1, &sections.0, "A"),
+        ],
         ..Meshes::default()
     };
     let case = |run: &Run, probed: &Probed| run.cases.get(probed.probe.case as usize).cloned();
@@ -60,8 +60,8 @@ pub fn meshes(a: &Run, b: &Run, question: &Question) -> Option<Meshes> {
             of_b_in_a.push(both(other, one));
         }
     }
-    found.only_a.extend(lacking::failed(&of_a_in_b, "B"));
-    found.only_b.extend(lacking::failed(&of_b_in_a, "A"));
+    found.lost[0].extend(lacking::failed(&of_a_in_b, "B"));
+    found.lost[1].extend(lacking::failed(&of_b_in_a, "A"));
     Some(found)
 }
 

@@ -23,8 +23,9 @@ use mesh::Meshes;
 use verdict::judge_families;
 use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
+use wirespeed_schema::job::JobSection;
 use wirespeed_schema::order::InOrder;
-use wirespeed_schema::section::Imported;
+use wirespeed_schema::section::{Imported, Section as _};
 
 /// Compare two stored results. Errors where nothing can be compared, or must not be.
 pub fn compare(
@@ -51,8 +52,8 @@ fn of_meshes(sides: (Side, Side), whole: Matched, meshes: Meshes, within_ratio: 
     let figures = [whole.sides.clone(), meshes.hosts.clone()].concat();
     let families = [figures.as_slice(), meshes.links.as_slice()];
     let [figures, links] = judge_families(families, Method::Unpaired, within_ratio);
-    let (only_a, only_b) = (meshes.only_a.clone(), meshes.only_b.clone());
-    let noughts = verdict::noughts(&whole.sides);
+    let lost = meshes.lost.clone();
+    let noughts = verdict::noughts(&whole.sides, Method::Unpaired);
     let families = if links.is_empty() { 1 } else { 2 };
     let least = verdict::least_runs(Method::Unpaired, families * figures.len());
     let mut unjudged = verdict::without_row(&whole.sides, &figures, (Method::Unpaired, least));
@@ -73,8 +74,15 @@ fn of_meshes(sides: (Side, Side), whole: Matched, meshes: Meshes, within_ratio: 
             within_ratio,
         )
     };
-    comparison.only_a.extend(only_a);
-    comparison.only_b.extend(only_b);
+    for (names, lost) in [&mut comparison.only_a, &mut comparison.only_b]
+        .into_iter()
+        .zip(lost)
+    {
+        for (name, why) in lost {
+            comparison.reasons.extend(why.map(|why| (name.clone(), why)));
+            names.push(name);
+        }
+    }
     comparison
 }
 
@@ -132,13 +140,17 @@ fn assembled(method: Method, (a, b): (Side, Side), matched: Matched, within_rati
         within_ratio: Finite::maybe(within_ratio).unwrap_or_default(),
         rows,
         unjudged,
-        noughts: verdict::noughts(&matched.sides),
+        noughts: verdict::noughts(&matched.sides, method),
         lacking: matched.lacking,
         only_a: matched.only_a,
         only_b: matched.only_b,
+        reasons: matched.reasons,
         ..Comparison::default()
     }
 }
+
+/// Sections of results that no arm measures.
+const NO_ARM: [&str; 2] = ["session", JobSection::NAME];
 
 fn side((name, run): (&str, &Run)) -> Side {
     Side {
@@ -146,5 +158,6 @@ fn side((name, run): (&str, &Run)) -> Side {
         started_at: run.started_at.clone(),
         version: run.tool.version.clone(),
         imported: run.sections.has::<Imported>().then(|| run.tool.name.clone()),
+        is_no_arm: NO_ARM.iter().any(|name| run.sections.named(name).is_some()),
     }
 }

@@ -56,10 +56,10 @@ impl Comparison {
         }
     }
 
-    /// Whether `ab` can measure the sides: it starts no other tool, and measures no mesh.
+    /// Whether `ab` can measure the sides: it starts no other tool, and measures no mesh, no session and nothing of a job.
     fn is_of_ab(&self) -> bool {
-        let is_ours = [&self.a, &self.b].iter().all(|side| side.imported.is_none());
-        is_ours && self.mesh.is_none()
+        let mut sides = [&self.a, &self.b].into_iter();
+        sides.all(|side| side.imported.is_none() && !side.is_no_arm) && self.mesh.is_none()
     }
 }
 
@@ -130,6 +130,8 @@ mod tests {
             (|one: &mut Comparison| one.a.imported = Some("iperf3".to_owned())) as fn(&mut Comparison),
             |one| one.b.imported = Some("iperf3".to_owned()),
             |one| one.mesh = Some(MeshChange::default()),
+            |one| one.a.is_no_arm = true,
+            |one| one.b.is_no_arm = true,
         ] {
             let said = with(change);
             assert!(!said.iter().any(names_ab), "{said:?}");

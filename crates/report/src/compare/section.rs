@@ -1,6 +1,7 @@
 //! What a comparison says, as data: `Run::sections["comparison"]`. Written by `compare` and `ab`, read by every renderer.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::section::Section;
 
@@ -65,6 +66,9 @@ pub struct Side {
     /// The tool whose file was imported; absent where wirespeed measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imported: Option<String>,
+    /// True where no arm of `ab` measures it: streams of a session, ranks of a launcher's job.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_no_arm: bool,
 }
 
 /// A fact that differs between the two sides.
@@ -186,6 +190,9 @@ pub struct Comparison {
     pub only_a: Vec<String>,
     /// The same of B.
     pub only_b: Vec<String>,
+    /// Why one of these or of `lacking` has no figure, by its name, as far as that is known: `not measured in B: no route`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<String, String>,
 }
 
 impl Section for Comparison {
@@ -205,6 +212,14 @@ impl Comparison {
             (&self.only_b, "only in B, not compared"),
             (&self.lacking, "without the figure, not compared"),
         ]
+    }
+
+    /// One of the cases that are not compared, with what became of it.
+    pub fn told(&self, name: &str) -> String {
+        match self.reasons.get(name) {
+            Some(why) => format!("{name} ({why})"),
+            None => name.to_owned(),
+        }
     }
 
     /// The verdict of every figure.

@@ -63,7 +63,7 @@ pub(super) fn without_row(
     (method, least): (Method, usize),
 ) -> Vec<Unjudged> {
     let lacking = sides.iter().zip(rows).filter(|(_, row)| row.is_none());
-    let told = lacking.filter(|(sides, _)| !is_nought(sides));
+    let told = lacking.filter(|(sides, _)| !is_nought(sides, method));
     told.map(|(sides, _)| why_not(sides, (method, least))).collect()
 }
 
@@ -73,21 +73,24 @@ fn without(runs: &[f64]) -> (usize, usize) {
     (known().filter(|value| **value <= 0.0).count(), known().count())
 }
 
-/// Whether both sides agree that there is nothing: in every run that has the figure, and each side has one.
-fn is_nought(sides: &Sides) -> bool {
-    [&sides.a, &sides.b].iter().all(|runs| {
+/// Whether both sides agree that there is nothing: in every run that is compared, and each side has one.
+fn is_nought(sides: &Sides, method: Method) -> bool {
+    compared(sides, method).iter().all(|runs| {
         let mut known = runs.iter().filter(|value| !value.is_nan()).peekable();
         known.peek().is_some() && known.all(|value| *value == 0.0)
     })
 }
 
 /// The figures of which there is nothing in every run of both: losses that nobody had.
-pub(super) fn noughts(sides: &[Sides]) -> Vec<Unjudged> {
-    let found = sides.iter().filter(|sides| is_nought(sides));
+pub(super) fn noughts(sides: &[Sides], method: Method) -> Vec<Unjudged> {
+    let found = sides.iter().filter(|sides| is_nought(sides, method));
     let told = found.map(|sides| Unjudged {
         label: sides.label.clone(),
         tag: sides.tag.clone(),
-        why: "0 in every run of both".to_owned(),
+        why: match method {
+            Method::Unpaired => "0 in every run of both".to_owned(),
+            Method::Paired => "0 in every pair of runs".to_owned(),
+        },
         verdict: Verdict::Same,
         runs_min: None,
     });

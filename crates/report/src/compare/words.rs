@@ -87,7 +87,8 @@ fn noughts(comparison: &Comparison) -> Option<String> {
     let told: Vec<String> = told
         .map(|one| format!("{} of {}", spoken(&one.tag), one.label))
         .collect();
-    (!told.is_empty()).then(|| format!("The same, 0 in every run of both: {}.", listed(&told, NAMED_MAX)))
+    let first = comparison.noughts.first()?;
+    Some(format!("The same, {}: {}.", first.why, listed(&told, NAMED_MAX)))
 }
 
 /// The row that differs most among those with this verdict.

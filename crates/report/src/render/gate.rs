@@ -15,7 +15,7 @@ pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
     };
     let skipped = |verdict: Verdict| verdict == Verdict::Inconclusive && allow_inconclusive;
     let count = |which: &dyn Fn(Verdict) -> bool| comparison.verdicts().filter(|one| which(*one)).count();
-    let missing: Vec<(&str, &str)> = missing(comparison).collect();
+    let missing: Vec<(&str, String)> = missing(comparison).collect();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     text.push_str(&format!(
         "<testsuites><testsuite name=\"wirespeed\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
@@ -42,18 +42,23 @@ pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
     }
     for (label, why) in missing {
         text.push_str(&format!(
-            "  <testcase classname=\"{}\" name=\"compared\"><skipped message=\"{why}\"/></testcase>\n",
-            xml(label)
+            "  <testcase classname=\"{}\" name=\"compared\"><skipped message=\"{}\"/></testcase>\n",
+            xml(label),
+            xml(&why)
         ));
     }
     text.push_str("</testsuite></testsuites>\n");
     text
 }
 
-/// The cases that are not compared, each with the reason.
-fn missing(comparison: &Comparison) -> impl Iterator<Item = (&str, &str)> {
+/// The cases that are not compared, each with the reason, which is no part of its name: a run is told from the next by names.
+fn missing(comparison: &Comparison) -> impl Iterator<Item = (&str, String)> {
+    let told = |label: &str, why: &str| match comparison.reasons.get(label) {
+        Some(reason) => format!("{why}: {reason}"),
+        None => why.to_owned(),
+    };
     let all = comparison.missing().into_iter();
-    all.flat_map(|(labels, why)| labels.iter().map(move |label| (label.as_str(), why)))
+    all.flat_map(move |(labels, why)| labels.iter().map(move |label| (label.as_str(), told(label, why))))
 }
 
 /// JUnit of a run that has no verdicts: one error.
@@ -91,7 +96,11 @@ pub fn github(comparison: &Comparison) -> String {
         ));
     }
     for (label, why) in missing(comparison) {
-        text.push_str(&format!("::warning title={}::{why}\n", property(label)));
+        text.push_str(&format!(
+            "::warning title={}::{}\n",
+            property(label),
+            message(&why)
+        ));
     }
     text
 }
@@ -193,6 +202,11 @@ mod tests {
         let mut one_sided = comparison("shm am_lat");
         one_sided.only_a = vec!["shm <am_bw>".to_owned()];
         one_sided.lacking = vec!["tcp am_lat".to_owned()];
+        one_sided.reasons = [(
+            "tcp am_lat".to_owned(),
+            "not measured in A: <no> route".to_owned(),
+        )]
+        .into();
         let text = junit(&one_sided, true);
         assert!(
             text.contains("tests=\"5\" failures=\"1\" skipped=\"3\""),
@@ -204,8 +218,15 @@ mod tests {
         );
         let lines = github(&one_sided);
         assert!(
-            lines.contains("::warning title=tcp am_lat::without the figure"),
+            lines.contains(
+                "::warning title=tcp am_lat::without the figure, not compared: not measured in A: <no> route\n"
+            ),
             "{lines}"
+        );
+        // What a case is known by is the same whatever became of it.
+        assert!(
+            text.contains("\"tcp am_lat\" name=\"compared\"><skipped message=\"without the figure, not compared: not measured in A: &lt;no&gt; route\"/>"),
+            "{text}"
         );
     }
 

@@ -165,7 +165,8 @@ fn lacking(comparison: &Comparison) -> Vec<Line> {
     let mut lines = Vec::new();
     for (cases, why) in comparison.missing() {
         if !cases.is_empty() {
-            let text = format!("{why}: {}", listed(cases, NAMED_MAX));
+            let cases: Vec<String> = cases.iter().map(|name| comparison.told(name)).collect();
+            let text = format!("{why}: {}", listed(&cases, NAMED_MAX));
             lines.push(Line::toned(Tone::Faint, text));
         }
     }

@@ -286,19 +286,29 @@ fn a_case_that_was_not_measured_is_told_with_the_reason() {
         ping_pongs("shm", 8, 200.0),
     ];
     let of_a = vec![a.clone(), lost(b.clone()), lost(c.clone()), d.clone()];
-    let of_b = vec![lost(a), b, lost(c), d];
+    let of_b = vec![lost(a), b, lost(c.clone()), d.clone()];
     let arms = run([of_a.clone(), of_b.clone()].concat());
     let none = question(&[], &[]);
     let why = "the budget left no time for it";
     let arms = compare_arms(&arms, ("a", "b"), &none, 0.02).unwrap();
-    for found in [&compared(of_a, of_b, &none).unwrap(), &arms] {
+    for found in [&compared(of_a, of_b.clone(), &none).unwrap(), &arms] {
+        let told = |names: &[String]| Vec::from_iter(names.iter().map(|name| found.told(name)));
+        // The reason is no part of the name.
+        assert_eq!(found.only_a, ["tcp am_lat 8 B"]);
         let of_b = format!("tcp am_lat 8 B (not measured in B: {why})");
-        assert_eq!(found.only_a, [of_b]);
-        assert!(found.only_b[0].ends_with(&format!("(not measured in A: {why})")));
+        assert_eq!(told(&found.only_a), [of_b]);
+        assert!(told(&found.only_b)[0].ends_with(&format!("(not measured in A: {why})")));
+        assert_eq!(found.lacking, ["unix am_lat 8 B"]);
+        let either = format!("unix am_lat 8 B (not measured in either: {why})");
+        assert_eq!(told(&found.lacking), [either]);
     }
+    // Each side's own reason, where they differ.
+    let mut others = of_b;
+    others[2].error = Some("no route".to_owned());
+    let found = compared(vec![lost(c), d], others, &none).unwrap();
     assert_eq!(
-        arms.lacking,
-        [format!("unix am_lat 8 B (not measured in either: {why})")]
+        found.told("unix am_lat 8 B"),
+        format!("unix am_lat 8 B (not measured in A: {why}; in B: no route)")
     );
 }
 

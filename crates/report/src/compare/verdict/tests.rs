@@ -168,6 +168,29 @@ fn too_few_runs_say_how_many_are_needed() {
     assert!(judge(&[nothing], Method::Unpaired, 0.02).0.is_empty());
 }
 
+/// Whether there is nothing is asked of the same runs as everything else: of pairs, the whole ones.
+#[test]
+fn half_a_pair_is_no_part_of_an_agreement() {
+    let told = |a: &[f64], b: &[f64], method| {
+        let sides = [Sides {
+            tag: "loss_ratio".into(),
+            a: a.to_vec(),
+            b: b.to_vec(),
+            ..Sides::default()
+        }];
+        let unjudged = judge(&sides, method, 0.02).1;
+        (noughts(&sides, method).len(), unjudged.len())
+    };
+    let with = |last: f64| [[0.0; 6].as_slice(), &[last]].concat();
+    let (most, half) = (with(0.1), with(f64::NAN));
+    assert_eq!(told(&most, &half, Method::Paired), (1, 0));
+    assert_eq!(told(&most, &half, Method::Unpaired), (0, 1));
+    // No pair is whole.
+    let (first, second) = ([0.0, f64::NAN], [f64::NAN, 0.0]);
+    assert_eq!(told(&first, &second, Method::Paired), (0, 1));
+    assert_eq!(told(&first, &second, Method::Unpaired), (1, 0));
+}
+
 fn context(method: Method, margin: f64, rows: usize) -> Context {
     Context {
         method,
