@@ -8,8 +8,12 @@ use crate::wording::{counted, percent};
 use wirespeed_schema::units::{format_ns, format_rate};
 
 /// What `rows` say; of the section only what no row has: the unit, the bound, the rate without a schedule. `missing` rates were
-/// offered and have no row.
-pub fn load_words(section: &LoadSection, rows: &[LoadPoint], missing: usize) -> Vec<String> {
+/// offered and have no row, `unreached` of them because the run ended before, which is said of all its cases.
+pub fn load_words(
+    section: &LoadSection,
+    rows: &[LoadPoint],
+    (missing, unreached): (usize, usize),
+) -> Vec<String> {
     let unit = section.offers.unit();
     let rate = |value: f64| format_rate(value, unit);
     let most = section.most_msg_per_s.get();
@@ -24,7 +28,7 @@ pub fn load_words(section: &LoadSection, rows: &[LoadPoint], missing: usize) -> 
     });
     let short = rows.iter().filter(|row| row.is_too_short()).count();
     words.extend(carried_words(&carried(rows), (rows.len(), missing, short), &rate));
-    words.extend(missing_words(missing));
+    words.extend(missing_words(missing - unreached));
     words.push(knee_words(rows, &rate));
     words
 }
@@ -210,7 +214,7 @@ mod tests {
             response_ns: 1000.0,
             response_p99_ns: None,
         };
-        let said = |rows: &[LoadPoint]| load_words(&LoadSection::default(), rows, 0).join(" ");
+        let said = |rows: &[LoadPoint]| load_words(&LoadSection::default(), rows, (0, 0)).join(" ");
         let (short, long) = (
             said(&[row(10.0, 1), row(20.0, 2)]),
             said(&[row(10.0, 1), row(1e6, 30_000)]),
@@ -271,7 +275,7 @@ mod tests {
             response_p99_ns: None,
         };
         let rows = [row(1000.0), row(2000.0)];
-        let said = |missing| load_words(&LoadSection::default(), &rows, missing).join(" ");
+        let said = |missing| load_words(&LoadSection::default(), &rows, (missing, 0)).join(" ");
         assert!(said(0).contains("All 2 offered rates are carried"), "{}", said(0));
         assert!(
             said(0).starts_with("What the path carries is not known"),
@@ -280,6 +284,9 @@ mod tests {
         );
         assert!(said(1).contains("1 offered rate has no result."), "{}", said(1));
         assert!(!said(2).contains("All "), "{}", said(2));
+        // What the run did not reach is said of the run, and is no rate that is carried.
+        let cut = load_words(&LoadSection::default(), &rows, (2, 2)).join(" ");
+        assert!(!cut.contains("no result") && !cut.contains("All "), "{cut}");
     }
 
     proptest! {
@@ -290,7 +297,7 @@ mod tests {
                 p99_max_ns: Finite::maybe(BOUND_NS),
                 ..LoadSection::default()
             };
-            let words = load_words(&section, &rows, 0);
+            let words = load_words(&section, &rows, (0, 0));
             let is_carried = |row: &LoadPoint| row.achieved_per_s >= 0.99 * row.offered_per_s;
             let is_saturated = |row: &LoadPoint| {
                 row.achieved_upper_per_s.unwrap_or(0.0).max(row.achieved_per_s) < 0.99 * row.offered_per_s

@@ -1,6 +1,7 @@
 //! What `sweep` and `load` know beside their cases: sections of the run document.
 
 use super::load::{LoadPoint, capacity, carried, knee, rate_offered_per_s};
+use crate::assemble::is_unreached;
 use serde::{Deserialize, Serialize};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::order::InOrder;
@@ -180,15 +181,20 @@ pub fn load_rows(cases: &[CaseResult]) -> Vec<LoadPoint> {
     rows
 }
 
-/// Rates that were offered and have no row.
-pub fn load_missing(cases: &[CaseResult]) -> usize {
+/// Rates that were offered and have no row, and how many of those the run did not reach.
+pub fn load_missing(cases: &[CaseResult]) -> (usize, usize) {
     let has_no_row = |case: &&CaseResult| offered_per_s(case).is_some() && load_point(case).is_none();
-    cases.iter().filter(has_no_row).count()
+    let missing = || cases.iter().filter(has_no_row);
+    (
+        missing().count(),
+        missing().filter(|case| is_unreached(case)).count(),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::assemble::{UNREACHED, skipped_case};
     use crate::curve::window::InUse;
     use crate::tests::stream;
     use serde_json::json;
@@ -237,7 +243,9 @@ mod tests {
             result(4000.into(), &[]),
             result(serde_json::Value::Null, &[("rate_msg_per_s", 5000.0)]),
         ];
-        assert_eq!(load_missing(&cases), 1);
+        assert_eq!(load_missing(&cases), (1, 0));
+        let unreached = skipped_case(cases[3].case.clone(), UNREACHED, None);
+        assert_eq!(load_missing(&[cases[3].clone(), unreached]), (2, 1));
         let found = LoadSection::new(&cases, 5000.0, Some(5000.0), 7);
         let expected = LoadSection {
             seed: 7,
