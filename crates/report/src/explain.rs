@@ -40,7 +40,15 @@ pub struct Sentence {
 }
 
 /// What cases of one curve over size may differ in: what follows from the size where nobody says it, too.
-const BUT_SIZE: [&str; 6] = ["size", "window", "layout", "iterations", "duration", "warmup"];
+const BUT_SIZE: [&str; 7] = [
+    "size",
+    "window",
+    "layout",
+    "iterations",
+    "duration",
+    "warmup",
+    "arm",
+];
 /// Sentences of one rule at most.
 const EACH_MAX: usize = 4;
 

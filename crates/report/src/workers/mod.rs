@@ -30,12 +30,12 @@ impl WorkersSection {
     pub fn new(cases: &[CaseResult]) -> WorkersSection {
         let mut groups: Vec<(Parameters, Vec<&CaseResult>)> = Vec::new();
         let of_hubs = || cases.iter().filter(|result| result.case.test.hub().is_some());
-        // Cells that nothing but the layout tells apart are no cells of one grid.
+        // Cells that nothing but the layout or the arm tells apart are no cells of one grid.
         let all: Vec<Parameters> = of_hubs().map(Parameters::of).collect();
-        let bare = all.iter().map(|own| own.clone().without(&OF_CELLS[..1]));
+        let bare = all.iter().map(|own| own.clone().without(&OF_CELLS[..APART]));
         let bare: Vec<Parameters> = bare.collect();
         let is_other = |at: usize| (0..at).any(|one| bare[one] == bare[at] && all[one] != all[at]);
-        let of_cells = &OF_CELLS[usize::from((0..all.len()).any(is_other))..];
+        let of_cells = &OF_CELLS[APART * usize::from((0..all.len()).any(is_other))..];
         for result in of_hubs() {
             let own = Parameters::of(result).without(of_cells);
             match groups.iter_mut().find(|(known, _)| *known == own) {
@@ -83,8 +83,9 @@ impl WorkersSection {
 }
 
 /// What cells of one grid may differ in.
-const OF_CELLS: [&str; 7] = [
+const OF_CELLS: [&str; 8] = [
     "layout",
+    "arm",
     "test",
     "size",
     "iterations",
@@ -92,6 +93,9 @@ const OF_CELLS: [&str; 7] = [
     "warmup",
     "interval",
 ];
+
+/// How many of them, the first, may make grids of their own.
+const APART: usize = 2;
 
 fn group(cases: &[&CaseResult]) -> Workers {
     let hub = cases

@@ -210,6 +210,12 @@ fn a_cache_ends_between_two_sizes_of_one_case_on_either_side_of_it() {
     };
     let slow = || stream(4 << 20, 8, 400_000_000);
     assert!(is_said(vec![stream(1 << 18, 8, 5_000_000), slow()]));
+    let arm = |letter: &str, case: CaseResult| CaseResult {
+        arm: Some(letter.to_owned()),
+        ..case
+    };
+    let arms = vec![arm("A", stream(1 << 18, 8, 5_000_000)), arm("B", slow())];
+    assert!(is_said(arms), "the arm makes no other curve");
     assert!(
         is_said(vec![stream(1 << 18, 128, 5_000_000), slow()]),
         "the window follows from the size"

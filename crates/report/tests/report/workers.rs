@@ -504,3 +504,14 @@ fn cells_of_one_grid_differ_in_what_it_shows_alone() {
     let usual = [cell(test(64, None, false)), cell(Hub::new(4096, Layout::Bcopy))];
     assert_eq!(WorkersSection::new(&usual).groups.len(), 1);
 }
+
+#[test]
+fn arms_are_grids_of_their_own_where_nothing_else_tells_their_cells_apart() {
+    let cell = |arm: &str, size: u64| CaseResult {
+        arm: Some(arm.to_owned()),
+        ..result(test(size, None, false), 100, &[20_000.0])
+    };
+    let groups = |cells: &[CaseResult]| WorkersSection::new(cells).groups.len();
+    assert_eq!(groups(&[cell("A", 64), cell("B", 4096)]), 1);
+    assert_eq!(groups(&[cell("A", 64), cell("B", 64)]), 2);
+}
