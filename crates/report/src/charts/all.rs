@@ -229,8 +229,9 @@ impl<'a> Curves<'a> {
     /// differ in.
     fn of(cases: &Found<'a>, several: bool) -> Curves<'a> {
         let following = following(cases);
-        let name =
-            |(input, case): &(&Input, &'a CaseResult)| (*case, sweep_name(input, case, several, &following));
+        let name = |(input, case): &(&'a Input<'a>, &'a CaseResult)| {
+            (*case, sweep_name(input, case, several, &following))
+        };
         let mut curves: Vec<(&CaseResult, String)> = cases.iter().map(name).collect();
         let place = |(case, name): &(&CaseResult, String)| {
             let test = &case.case.test;
@@ -275,28 +276,28 @@ impl<'a> Curves<'a> {
     }
 }
 
-/// Transport, test and name of an option.
-type OptionOf = (String, &'static str, String);
+/// A result, and of it transport, test and name of an option.
+type OptionOf<'a> = (*const Input<'a>, String, &'static str, String);
 
-/// Options that are there or not by size and window alone: a session gathers small messages of more than one credit. They are one
-/// curve's; where two cases of one size and window differ in an option, it makes two.
-fn following(cases: &Found) -> BTreeSet<OptionOf> {
+/// Options of one result that are there or not by size and window alone: a session gathers small messages of more than one
+/// credit. They are one curve's; where two cases of one size and window differ in an option, it makes two.
+fn following<'a>(cases: &Found<'a>) -> BTreeSet<OptionOf<'a>> {
     type Values<'a> = BTreeSet<Option<&'a String>>;
     let names: BTreeSet<&String> = cases
         .iter()
         .flat_map(|(_, case)| case.case.options.keys())
         .collect();
-    let mut values: BTreeMap<OptionOf, BTreeMap<(u64, u64), Values<'_>>> = BTreeMap::new();
-    for (_, case) in cases {
+    let mut values: BTreeMap<OptionOf<'a>, BTreeMap<(u64, u64), Values<'_>>> = BTreeMap::new();
+    for (input, case) in cases {
         let (case, test) = (&case.case, &case.case.test);
         for name in &names {
-            let key = (case.transport.clone(), test.name(), (*name).clone());
+            let key = option_of(input, (&case.transport, test.name()), name);
             let places = values.entry(key).or_default();
             let at = places.entry((test.size_bytes(), test.window())).or_default();
             at.insert(case.options.get(*name));
         }
     }
-    let follows = |(_, places): &(OptionOf, BTreeMap<(u64, u64), Values<'_>>)| {
+    let follows = |(_, places): &(OptionOf<'a>, BTreeMap<(u64, u64), Values<'_>>)| {
         let all: Values<'_> = places.values().flatten().copied().collect();
         all.len() == 2 && all.contains(&None) && places.values().all(|at| at.len() == 1)
     };
@@ -304,9 +305,18 @@ fn following(cases: &Found) -> BTreeSet<OptionOf> {
     found.map(|(key, _)| key).collect()
 }
 
-fn sweep_name(input: &Input, case: &CaseResult, several: bool, following: &BTreeSet<OptionOf>) -> String {
+fn option_of<'a>(input: &'a Input<'a>, (via, test): (&str, &'static str), name: &str) -> OptionOf<'a> {
+    (std::ptr::from_ref(input), via.to_owned(), test, name.to_owned())
+}
+
+fn sweep_name<'a>(
+    input: &'a Input<'a>,
+    case: &CaseResult,
+    several: bool,
+    following: &BTreeSet<OptionOf<'a>>,
+) -> String {
     let mut told = case.case.clone();
-    let key = |name: &String| (case.case.transport.clone(), case.case.test.name(), name.clone());
+    let key = |name: &String| option_of(input, (&case.case.transport, case.case.test.name()), name);
     told.options.retain(|name, _| !following.contains(&key(name)));
     let options = told.options_text();
     let file = if several {
@@ -334,8 +344,8 @@ mod tests {
     use serde_json::json;
     use wirespeed_schema::Run;
 
-    /// The curves that streams of these windows and sizes, with these values of an option, are points of.
-    fn curves(of: &[(u64, u64, Option<&str>)]) -> BTreeSet<String> {
+    /// Streams of these windows and sizes, with these values of an option.
+    fn streams(of: &[(u64, u64, Option<&str>)]) -> Vec<CaseResult> {
         let case = |(window, size, value): &(u64, u64, Option<&str>)| {
             let fields = json!({"window_msgs": window, "size_bytes": size, "options": {}});
             let mut case = stream(fields, &[("rate_msg_per_s", 1e6)]);
@@ -343,7 +353,12 @@ mod tests {
             case.case.options.extend(option);
             case
         };
-        let cases: Vec<CaseResult> = of.iter().map(case).collect();
+        of.iter().map(case).collect()
+    }
+
+    /// The curves that they are points of.
+    fn curves(of: &[(u64, u64, Option<&str>)]) -> BTreeSet<String> {
+        let cases = streams(of);
         let run = Run::of(Default::default(), String::new());
         let input = Input { name: "a", run: &run };
         let found: Found = cases.iter().map(|case| (&input, case)).collect();
@@ -365,5 +380,24 @@ mod tests {
         assert_eq!(curves(&[(1, 8, Some("4K")), (8, 8, some)]).len(), 2);
         let same = BTreeSet::from(["tcp am_bw coalesce 16K".to_owned()]);
         assert_eq!(curves(&[(1, 8, some), (8, 8, some)]), same);
+    }
+
+    /// What an option follows from is asked of each result alone: another may have been told otherwise.
+    #[test]
+    fn a_result_beside_another_has_the_curves_that_it_has_alone() {
+        let (none, some) = (None, Some("16K"));
+        let [of_a, of_b] =
+            [[(1, 8, none), (8, 8, some)], [(1, 8, some), (8, 8, some)]].map(|of| streams(&of));
+        let run = Run::of(Default::default(), String::new());
+        let [a, b] = ["a", "b"].map(|name| Input { name, run: &run });
+        let of = |input| move |case| (input, case);
+        let found: Found = of_a.iter().map(of(&a)).chain(of_b.iter().map(of(&b))).collect();
+        let curves = Curves::of(&found, true);
+        let names = |cases: &[CaseResult]| BTreeSet::from_iter(cases.iter().map(|case| curves.name(case)));
+        assert_eq!(names(&of_a), BTreeSet::from(["a: tcp am_bw".to_owned()]));
+        assert_eq!(
+            names(&of_b),
+            BTreeSet::from(["b: tcp am_bw coalesce 16K".to_owned()])
+        );
     }
 }
