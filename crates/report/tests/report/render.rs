@@ -38,14 +38,19 @@ fn every_csv_row_has_every_column_and_lines_end_as_the_standard_says() {
 }
 
 #[test]
-fn a_csv_row_tells_the_load_that_the_case_was_measured_under() {
+fn a_csv_row_tells_the_load_and_the_arm_that_the_case_was_measured_in() {
     let mut cases = vec![failed_case(case("tcp", am_lat(8), 1), "no", None); 2];
     cases[1].under = Some("none".to_owned());
+    cases[1].arm = Some("B".to_owned());
     let text = csv(&run(cases), CsvRows::Cases).unwrap();
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
-    let at = reader.headers().unwrap().iter().position(|name| name == "under");
-    let under = reader.records().map(|row| row.unwrap()[at.unwrap()].to_owned());
-    assert_eq!(under.collect::<Vec<_>>(), ["", "none"]);
+    let header = reader.headers().unwrap().clone();
+    let at = ["under", "arm"].map(|name| header.iter().position(|column| column == name).unwrap());
+    let told = reader.records().map(|row| {
+        let row = row.unwrap();
+        at.map(|at| row[at].to_owned()).join(" ")
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [" ", "none B"]);
 }
 
 #[test]
