@@ -143,7 +143,7 @@ pub fn skipped_case(case: Case, reason: impl Into<String>, remedy: Option<String
 pub const UNREACHED: &str = "the run ended before it";
 
 /// Whether the end of its run kept a case from being measured.
-pub(crate) fn is_unreached(result: &CaseResult) -> bool {
+pub fn is_unreached(result: &CaseResult) -> bool {
     result.status == CaseStatus::Skipped && result.error.as_deref() == Some(UNREACHED)
 }
 

@@ -16,7 +16,7 @@ pub struct PerftestLine {
     /// Where it stands: `FILE:LINE`, the slowest file first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<String>,
-    /// Its case in the run's `cases`; absent when it was not measured.
+    /// Its case in the run's `cases`; absent when it is none, or the run could not begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<usize>,
     /// Why it is no case: it is invalid.

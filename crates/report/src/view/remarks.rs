@@ -2,7 +2,7 @@
 
 use super::cases;
 use super::model::{Line, Part};
-use crate::assemble::{UNREACHED, is_unreached};
+use crate::assemble::is_unreached;
 use crate::checks::{is_of_busy_machine, run_remarks};
 use crate::figures::spoken;
 use crate::names::Names;
@@ -203,7 +203,9 @@ pub fn failures(results: &[CaseResult], answer: &[String]) -> Vec<Part> {
             remedy: cases.iter().find_map(|result| result.remedy.clone()),
         }
     };
-    let causes = causes(results).into_iter().filter(|(why, _)| *why != UNREACHED);
+    let causes = causes(results)
+        .into_iter()
+        .filter(|(_, cases)| !is_unreached(cases[0]));
     let parts = [causes.map(line).collect(), withheld(results)];
     parts
         .into_iter()
@@ -261,4 +263,23 @@ pub fn end(run: &Run) -> Option<String> {
         Some(error) => format!("{text}: {error}"),
         None => text.to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assemble::{UNREACHED, failed_case, skipped_case};
+    use crate::tests::stream;
+    use serde_json::json;
+
+    /// What the end of a run left is said of the run. A case that failed is no such case, whatever its error says.
+    #[test]
+    fn a_failure_is_told_whatever_its_text() {
+        let case = stream(json!({}), &[]).case;
+        let failed = [failed_case(case.clone(), UNREACHED, None)];
+        assert_eq!((failures(&failed, &[]).len(), unreached(&failed)), (1, None));
+        let skipped = [skipped_case(case, UNREACHED, None)];
+        assert_eq!(failures(&skipped, &[]).len(), 0);
+        assert!(unreached(&skipped).is_some());
+    }
 }
