@@ -14,7 +14,7 @@ use wirespeed_control::StopFlag;
 use wirespeed_report::compare::Comparison;
 use wirespeed_report::render::{self, CsvRows, JsonForm, Style};
 use wirespeed_report::view::unreached;
-use wirespeed_report::{Input, UNREACHED};
+use wirespeed_report::{Input, is_unreached};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Event, Status};
 use wirespeed_schema::{Case, Run};
 
@@ -276,7 +276,7 @@ fn left_out(run: &Run) -> Vec<String> {
     let skipped = run
         .cases
         .iter()
-        .filter(|result| result.status == CaseStatus::Skipped && result.error.as_deref() != Some(UNREACHED));
+        .filter(|result| result.status == CaseStatus::Skipped && !is_unreached(result));
     let told = |result: &CaseResult| {
         let why = result.error.as_deref().unwrap_or_default();
         format!("{}: skipped: {why}", result.case.label())
@@ -291,7 +291,9 @@ fn goals_missed(run: &Run) -> Vec<String> {
         let remark = remarks.find(|remark| remark.code == "not_converged")?;
         let remedy = remark.remedy.as_deref().unwrap_or_default();
         let (label, message) = (result.case.label(), &remark.message);
-        Some(format!("warning: {label}: {message}\n  remedy: {remedy}"))
+        let arm = result.arm.as_ref().map(|arm| format!(" arm {arm}"));
+        let arm = arm.unwrap_or_default();
+        Some(format!("warning: {label}{arm}: {message}\n  remedy: {remedy}"))
     };
     run.cases.iter().filter_map(missed).collect()
 }

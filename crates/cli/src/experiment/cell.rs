@@ -5,8 +5,8 @@ use super::loads::loaded;
 use super::runner::Measured;
 use crate::errors::{Failure, exit};
 use std::time::Instant;
+use wirespeed_report::Limits;
 use wirespeed_report::interference::{Loaded, under_load};
-use wirespeed_report::{Limits, UNREACHED};
 use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::order::InOrder;
 use wirespeed_schema::plan::PlannedCase;
@@ -164,9 +164,10 @@ impl Cell {
     }
 
     /// Make the result of a cell of which nothing is known when the run ends. It never began, so nobody waits to hear of it.
-    pub fn cut(&mut self, how: &How, began: Instant) {
+    /// Why it did not, and what can be done, is `left`.
+    pub fn cut(&mut self, left: (&str, &str), how: &How, began: Instant) {
         if self.result.is_none() {
-            self.skip = Some((UNREACHED.to_owned(), "run again".to_owned()));
+            self.skip = Some((left.0.to_owned(), left.1.to_owned()));
             self.settle(how, began, Vec::new());
         }
     }

@@ -5,8 +5,8 @@ use crate::document::Draft;
 use crate::errors::Failure;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use wirespeed_report::UNREACHED;
 use wirespeed_report::interference::{self, Arms, Interference, Loaded, Under};
+use wirespeed_report::is_unreached;
 use wirespeed_schema::Run;
 use wirespeed_schema::order::{InOrder, map_of};
 use wirespeed_schema::run::{CaseResult, Repetition, Status};
@@ -14,7 +14,7 @@ use wirespeed_schema::section::Order;
 
 /// What an experiment found.
 pub struct Found {
-    /// By the order in which cells were added; those of a run that could not begin are absent.
+    /// One a cell, measured or not, by the order in which they were added; none where the run could not begin.
     pub results: Vec<CaseResult>,
     /// For each of the results, the subject that it belongs to.
     pub subjects: Vec<usize>,
@@ -109,7 +109,7 @@ impl Found {
         interference::without_load(&self.results, self.compared.is_some())
     }
 
-    /// The place of the result that a subject has without load, where it was measured so.
+    /// The place of the result that a subject has without load.
     pub fn without_load(&self, subject: usize) -> Option<usize> {
         let of = self.subjects.iter().zip(&self.cells);
         let mut of = of.map(|(of, cell)| *of == subject && !self.loads.contains_key(cell));
@@ -121,7 +121,7 @@ impl Found {
         let (seed, rounds) = self.compared?;
         // What the end of the run kept from being measured is said of the run, not of each load.
         let reached = self.cells.iter().copied().zip(&self.results);
-        let reached = reached.filter(|(_, result)| result.error.as_deref() != Some(UNREACHED));
+        let reached = reached.filter(|(_, result)| !is_unreached(result));
         let by_cell: BTreeMap<usize, &CaseResult> = map_of(reached);
         let with = |off: usize| {
             let loaded = by_cell.iter().filter_map(|(cell, result)| {

@@ -34,7 +34,7 @@ use cell::Cell;
 use order::Order;
 use std::time::Instant;
 use wirespeed_control::StopFlag;
-use wirespeed_report::render;
+use wirespeed_report::{UNREACHED, render};
 use wirespeed_schema::Case;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::run::{Event, Repetition};
@@ -44,6 +44,9 @@ const GOAL_TIME: &str = "the time of the goal was used up before it ran";
 const GOAL_TIME_REMEDY: &str = "give more --until-time, or fewer cases";
 /// Why a case was left out where the budget was used up.
 const NO_TIME: &str = "the budget left no time for it";
+/// Why one half of a pair did not run.
+const HALF_LOST: &str = "its counterpart in the other arm failed";
+const HALF_LOST_REMEDY: &str = "see why that one failed";
 
 /// What is compared with each other: one case, in every arm and under every load.
 struct Subject {
@@ -395,7 +398,11 @@ impl<'a> Experiment<'a> {
             .cells
             .iter()
             .any(|cell| cell.result.is_some() || cell.is_known());
-        let is_cut = self.stop.is_requested() || (self.failure.is_some() && any_known);
+        // One half of a pair that failed ends the other, which has a result all the same: the arms are read side by side.
+        let left = match self.stop.is_requested() || (self.failure.is_some() && any_known) {
+            true => Some((UNREACHED, "run again")),
+            false => (self.how.paired && any_failed).then_some((HALF_LOST, HALF_LOST_REMEDY)),
+        };
         for number in 0..self.cells.len() {
             let cell = &mut self.cells[number];
             let is_late = !is_over && !cell.is_known() && cell.has_reached(&self.how, self.began);
@@ -403,8 +410,8 @@ impl<'a> Experiment<'a> {
                 cell.skip = Some((GOAL_TIME.to_owned(), GOAL_TIME_REMEDY.to_owned()));
             }
             self.settle(number)?;
-            if is_cut {
-                self.cells[number].cut(&self.how, self.began);
+            if let Some(why) = left {
+                self.cells[number].cut(why, &self.how, self.began);
             }
         }
         Ok(Found::of(self))

@@ -200,10 +200,23 @@ fn a_failure_ends_its_case_alone_and_of_pairs_both_halves() {
     assert_eq!([count(&did, 0), count(&did, 1), count(&did, 2)], [4, 2, 4]);
     assert_eq!(found.results[1].status, CaseStatus::Partial);
     assert_eq!(found.results[1].error.as_deref(), Some("it broke"));
-    let mut paired = how("4", ExperimentArgs::default());
-    paired.paired = true;
-    let (_, did) = ran(paired, fails(), vec![cases(1), cases(1)]);
+    let paired = || How {
+        paired: true,
+        ..how("4", ExperimentArgs::default())
+    };
+    let (_, did) = ran(paired(), fails(), vec![cases(1), cases(1)]);
     assert!(count(&did, 1) == 2 && count(&did, 0) <= 2, "{did:?}");
+    // Whichever half is lost, and before or after the other ran: both are in the document, at their places.
+    for cell in [0, 1] {
+        let first = Fake {
+            fails: BTreeMap::from([(cell, 0)]),
+            ..Fake::default()
+        };
+        let (found, _) = ran(paired(), first, vec![cases(1), cases(1)]);
+        let arms: Vec<_> = found.results.iter().map(|result| result.arm.as_deref()).collect();
+        assert_eq!(arms, [Some("A"), Some("B")]);
+        assert_eq!(found.results[cell].status, CaseStatus::Failed);
+    }
 }
 
 #[test]

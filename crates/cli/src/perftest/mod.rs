@@ -307,7 +307,7 @@ fn complain(lines: &[PerftestLine]) {
     }
 }
 
-/// The lines with the places of their results; those that an interruption left unmeasured have none.
+/// The lines with the places of their results; where the run could not begin they have none.
 fn placed(lines: &[PerftestLine], found: &Found) -> Vec<PerftestLine> {
     let place = |index: usize| found.subjects.iter().position(|subject| *subject == index);
     let lines = lines.iter().cloned();
