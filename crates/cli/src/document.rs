@@ -112,7 +112,8 @@ pub fn without_secrets(words: impl Iterator<Item = String>) -> impl Iterator<Ite
         if std::mem::take(&mut secret) {
             return "$WIRESPEED_IDENTITY".to_owned();
         }
-        if word.starts_with("--identity=") {
+        // As typed, or as a word with other bytes is written.
+        if word.trim_start_matches("$'").starts_with("--identity=") {
             return "--identity=$WIRESPEED_IDENTITY".to_owned();
         }
         secret = word == "--identity";
@@ -132,6 +133,7 @@ mod tests {
             "--identity",
             "s3cret",
             "--identity=s3cret",
+            r"$'--identity=s3cret\xff'",
             "latency",
         ];
         let command = command(words.iter().map(|w| (*w).to_owned()));

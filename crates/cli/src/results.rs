@@ -1,7 +1,7 @@
 //! Reads stored results. A file that cannot be read gives one line of cause, with its name, and one of remedy.
 
 use crate::errors::{Failure, exit};
-use crate::{file, input};
+use crate::{file, input, words};
 use std::path::Path;
 use wirespeed_report::import::{ImportError, import};
 use wirespeed_report::read::{DOCUMENT_BYTES_MAX, ReadError};
@@ -69,13 +69,13 @@ pub fn names<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<String> {
 
 /// The name of a result for people: its file's name without folders.
 pub fn name(path: &Path) -> String {
-    path.file_name()
-        .map_or_else(|| file::shown(path), |name| name.to_string_lossy().into_owned())
+    path.file_name().map_or_else(|| file::shown(path), words::of)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStrExt as _;
 
     #[test]
     fn results_have_names_of_their_own() {
@@ -86,5 +86,7 @@ mod tests {
             ["a/r.json", "b/r.json", "b/s.json", "b/r.json (2)", "s.json"]
         );
         assert_eq!(super::names([Path::new("c/x.json")].into_iter()), ["x.json"]);
+        let bytes = Path::new(std::ffi::OsStr::from_bytes(b"c/caf\xe9.json"));
+        assert_eq!(super::names([bytes].into_iter()), [r"$'caf\xe9.json'"]);
     }
 }

@@ -4,6 +4,7 @@ mod numbers;
 
 use crate::args::Cli;
 use crate::behind::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE, PACE, RATES_ARE_OFFERED};
+use crate::document::without_secrets;
 use crate::errors::Failure;
 use crate::{file, guesses, needs, output, words};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -22,14 +23,37 @@ fn in_two_lines(error: &clap::Error, argv: &[OsString]) -> Failure {
         cause = format!("missing: {}", missing.join(" "));
     }
     if error.kind() == ErrorKind::InvalidUtf8 {
-        let bytes = argv.iter().filter(|word| word.to_str().is_none());
-        let bytes: Vec<String> = bytes.map(|word| words::of(word)).collect();
         return Failure::usage(
-            format!("not UTF-8: {}", bytes.join(" ")),
+            format!("not UTF-8: {}", not_text(argv).join(" ")),
             "write it in UTF-8; names of files alone may have other bytes",
         );
     }
     Failure::usage(cause, clap_remedy(error, argv))
+}
+
+/// The words that may enter a message: no secret among them.
+fn shown(argv: &[OsString]) -> Vec<String> {
+    without_secrets(argv.iter().map(|word| words::of(word))).collect()
+}
+
+/// The words of `argv` that were to be text: clap does not say which. Each is tried with all others as text; where another error
+/// hides them it may be any.
+fn not_text(argv: &[OsString]) -> Vec<String> {
+    let bytes = || (0..argv.len()).filter(|at| argv[*at].to_str().is_none());
+    let is_refused = |at: &usize| {
+        let tried = argv.iter().enumerate().map(|(other, word)| match other == *at {
+            true => word.clone(),
+            false => word.to_string_lossy().into_owned().into(),
+        });
+        let tried: Vec<OsString> = tried.collect();
+        read(&tried).is_err_and(|error| error.kind() == ErrorKind::InvalidUtf8)
+    };
+    let mut refused: Vec<usize> = bytes().filter(is_refused).collect();
+    if refused.is_empty() {
+        refused = bytes().collect();
+    }
+    let shown = shown(argv);
+    refused.into_iter().map(|at| shown[at].clone()).collect()
 }
 
 /// Of words that are not the program's own.
@@ -64,10 +88,7 @@ pub fn of_words(error: clap::Error, argv: &[OsString]) -> Failure {
     let Some(start) = negative(&error) else {
         return in_two_lines(&error, argv);
     };
-    let words: Vec<String> = argv
-        .iter()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
+    let words = shown(argv);
     let typed = words.windows(2).find(|pair| pair[1].starts_with(&start));
     match typed {
         Some([option, value]) if option.starts_with('-') => refused_negative(&format!("{option} {value}")),
@@ -300,5 +321,34 @@ fn strings(value: Option<&ContextValue>) -> Vec<String> {
         Some(ContextValue::String(one)) => vec![one.clone()],
         Some(ContextValue::Strings(many)) => many.clone(),
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    #[test]
+    fn only_the_word_that_was_to_be_text_is_named_and_no_secret() {
+        let said = |words: &[&[u8]]| {
+            let argv = [&b"wirespeed"[..], b"run", b"latency"]
+                .into_iter()
+                .chain(words.iter().copied());
+            let argv: Vec<OsString> = argv.map(|word| OsStr::from_bytes(word).to_owned()).collect();
+            parse(&argv).unwrap_err().cause
+        };
+        let file = &b"caf\xe9.json"[..];
+        assert_eq!(said(&[b"-o", file, b"--via", b"t\xff"]), r"not UTF-8: $'t\xff'");
+        for secret in [
+            &[&b"--identity"[..], b"s3cret\xff"][..],
+            &[&b"--identity=s3cret\xff"[..]][..],
+        ] {
+            let said = said(&[&[&b"-o"[..], file][..], secret].concat());
+            assert!(!said.contains("s3cret") && !said.contains("caf"), "{said}");
+        }
+        let said = said(&[b"--identity", b"-1s3cret"]);
+        assert!(!said.contains("s3cret"), "{said}");
     }
 }

@@ -8,6 +8,7 @@ use super::{TESTS_MAX, too_many};
 use crate::args::{PerftestArgs, TestArgs};
 use crate::errors::Failure;
 use crate::experiment::Prepared;
+use crate::words;
 use std::path::Path;
 use wirespeed::Machine;
 use wirespeed::MeasureError;
@@ -225,11 +226,8 @@ fn loopback_of_a_line(options: &TestArgs) -> Result<(), Failure> {
 /// The names of the batch files' columns.
 pub fn file_names(files: &[impl AsRef<Path>]) -> Vec<String> {
     let name = |path: &Path| {
-        path.file_name()
-            .unwrap_or(path.as_os_str())
-            .to_string_lossy()
-            .into_owned()
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        batch::printable(&words::of(name))
     };
-    let name = |path: &Path| batch::printable(&name(path));
     files.iter().map(|path| name(path.as_ref())).collect()
 }
