@@ -14,6 +14,8 @@ const ANY_CASE: &str = "wirespeed run";
 const ANY_TRANSFER: &str = "wirespeed byteio bench";
 /// Where a verb that takes words of `run` has its options.
 const BEHIND: &str = " behind the --";
+/// The same in a sentence that its verb has written in whole.
+const SAID_BEHIND: &str = "behind the `--`";
 /// What every verb that measures has.
 const REPEATS: &str = "repeats";
 
@@ -41,8 +43,10 @@ fn retold_by(text: &str, command: &[String], reader: Command) -> String {
     let words: Vec<OsString> = command.iter().map(OsString::from).collect();
     let (path, maker) = named_by(&words);
     let said = spelled(text, &maker);
+    let has_words = maker.command.get_arguments().any(takes_words);
     let reader = Verb {
         command: reader,
+        words_of: has_words.then(|| path.clone()),
         siblings: vec![(path, maker.command)],
     };
     spelled(&said, &reader)
@@ -52,6 +56,8 @@ fn retold_by(text: &str, command: &[String], reader: Command) -> String {
 struct Verb {
     command: Command,
     siblings: Vec<(String, Command)>,
+    /// Of one that reads results, the verb behind whose `--` words of `run` stand.
+    words_of: Option<String>,
 }
 
 /// The verb that `argv` names, with the options of the whole program.
@@ -78,7 +84,12 @@ fn named_by(argv: &[OsString]) -> (String, Verb) {
         path = format!("{path} {}", named.get_name());
         command = named.clone();
     }
-    (path, Verb { command, siblings })
+    let verb = Verb {
+        command,
+        siblings,
+        words_of: None,
+    };
+    (path, verb)
 }
 
 /// The verbs of the family `command`, which is called by `path`, that measure.
@@ -91,8 +102,8 @@ fn beside(command: &Command, path: &str) -> Vec<(String, Command)> {
 
 /// `text` with each option as `verb` spells it.
 fn spelled(text: &str, verb: &Verb) -> String {
-    if text.contains("wirespeed ") {
-        // It names the verb that it means.
+    if text.contains("wirespeed ") || text.contains(SAID_BEHIND) {
+        // It names the verb that it means, or the place.
         return text.to_owned();
     }
     let mut said = String::new();
@@ -105,7 +116,10 @@ fn spelled(text: &str, verb: &Verb) -> String {
         said.push_str(&match name {
             "" => format!("{option}{value}"),
             // It is in the words of the verb already.
-            _ if after.starts_with(BEHIND) => format!("{option}{value}"),
+            _ if after.starts_with(BEHIND) => match &verb.words_of {
+                Some(path) => format!("{path} .. {option}{value}"),
+                None => format!("{option}{value}"),
+            },
             name => option_of(name, value, verb),
         });
         rest = after;
@@ -159,12 +173,16 @@ fn has(command: &Command, name: &str) -> bool {
     })
 }
 
+/// Whether the words of another verb stand there.
+fn takes_words(arg: &Arg) -> bool {
+    arg.is_last_set() || arg.is_trailing_var_arg_set()
+}
+
 /// `--NAME` with its value for `verb`.
 fn option_of(name: &str, value: &str, verb: &Verb) -> String {
     let is_meant = |arg: &&Arg| arg.get_id().as_str() == name.replace('-', "_") && !arg.is_positional();
     let arguments = || verb.command.get_arguments();
     let mut siblings = verb.siblings.iter();
-    let takes_words = |arg: &Arg| arg.is_last_set() || arg.is_trailing_var_arg_set();
     if has(&verb.command, name) {
         return format!("--{name}{value}");
     }

@@ -159,25 +159,45 @@ fn every_remedy_of_a_remark_can_be_typed() {
     }
 }
 
-/// What `explain` and `report` say of the result of any verb names that verb with its options.
+/// What `explain` says of the result of any verb names that verb with its options.
 #[test]
 fn every_sentence_on_a_stored_result_can_be_typed() {
     let (mut program, run) = (Cli::command(), verb("run"));
     program.build();
     let report = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/src");
-    let texts = |paths: &[PathBuf]| {
+    let texts = |name: &str| {
+        let path = report.join(name);
+        let paths = if path.is_dir() { sources(&path) } else { vec![path] };
         let texts = paths.iter().flat_map(|path| literals(path));
-        Vec::from_iter(texts.filter(|text| text.contains("--")))
+        Vec::from_iter(texts.filter(|text| text.contains("--")).map(|text| filled(&text)))
     };
-    let checks = texts(&sources(&report.join("checks")));
-    let verdicts = texts(&[report.join("byteio/verdict.rs")]);
+    // What is said of any result, and what of those of some verbs alone.
+    let any = [
+        "checks",
+        "view/trust.rs",
+        "view/quick.rs",
+        "explain.rs",
+        "explain",
+        "interference",
+    ]
+    .map(texts)
+    .concat();
+    let transfers = &["byteio get", "byteio put", "byteio bench", "ab"][..];
+    let some = [
+        ("byteio/verdict.rs", transfers),
+        ("mesh/silence.rs", &["mesh"][..]),
+        ("view/curves.rs", &["loggp"][..]),
+        ("curve/load_words.rs", &["load"][..]),
+    ]
+    .map(|(name, verbs)| (texts(name), verbs));
+    assert!(some.iter().all(|(texts, _)| !texts.is_empty()) && any.len() > 4);
     for (path, maker) in measuring(&program, "") {
-        let moves = matches!(path.as_str(), "byteio get" | "byteio put" | "byteio bench" | "ab");
         let command: Vec<String> = format!("wirespeed {path} -- run")
             .split(' ')
             .map(str::to_owned)
             .collect();
-        for text in checks.iter().chain(verdicts.iter().filter(|_| moves)) {
+        let own = some.iter().filter(|(_, verbs)| verbs.contains(&path.as_str()));
+        for text in any.iter().chain(own.flat_map(|(texts, _)| texts)) {
             let explain = verb("explain").command;
             let said = retold_by(text, &command, explain.clone());
             let reader = Verb {
@@ -186,14 +206,34 @@ fn every_sentence_on_a_stored_result_can_be_typed() {
                     .into_iter()
                     .chain(maker.siblings.clone())
                     .collect(),
+                words_of: None,
             };
             can_be_typed((&path, &reader), &run, &said);
         }
     }
-    let said = |command: &[&str]| {
+}
+
+/// The verb is named that has the option, or the words behind which it stands; what says so itself is left alone.
+#[test]
+fn what_is_retold_names_the_verb_that_measured() {
+    let retold = |text: &str, command: &[&str]| {
         let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
-        retold_by("give --nominal, so", &command, verb("explain").command)
+        retold_by(text, &command, verb("explain").command)
     };
+    for maker in ["sweep", "load", "ab"] {
+        for warm in [
+            "warm up longer (--warmup 1s)",
+            "warm up longer (--warmup 1s behind the --)",
+        ] {
+            let said = retold(warm, &["wirespeed", maker, "--", "latency"]);
+            let named = format!("warm up longer (wirespeed {maker} .. --warmup 1s behind the --)");
+            assert_eq!(said, named);
+            assert_eq!(retold(&said, &["wirespeed", maker]), named);
+        }
+    }
+    let longer = "Measure longer (--duration or -n behind the `--`), or --repeats";
+    assert_eq!(retold(longer, &["wirespeed", "mesh"]), longer);
+    let said = |command: &[&str]| retold("give --nominal, so", command);
     let bench = "give wirespeed byteio bench --nominal, so";
     assert_eq!(said(&["wirespeed", "byteio", "bench", "http://h/f"]), bench);
     assert_eq!(said(&["wirespeed", "byteio", "get", "http://h/f"]), bench);
@@ -205,8 +245,23 @@ fn can_be_typed((path, verb): (&str, &Verb), run: &Verb, said: &str) {
     for (start, _) in said.match_indices("--") {
         let name = name_of(&said[start + 2..]);
         let after = &said[start + 2 + name.len()..];
-        let of_run =
-            said[..start].ends_with("wirespeed run ") || after[value_of(after)..].starts_with(BEHIND);
+        let before = &said[..start];
+        let has_words = |command: &Command| command.get_arguments().any(takes_words);
+        let mut makers = verb.siblings.iter().filter(|(_, maker)| has_words(maker));
+        // Behind the words of this verb, or of one that is named.
+        let is_behind = match after.contains(SAID_BEHIND) {
+            true => has_words(&verb.command) || makers.next().is_some(),
+            false => {
+                after[value_of(after)..].starts_with(BEHIND)
+                    && (has_words(&verb.command)
+                        || makers.any(|(path, _)| before.ends_with(&format!("{path} .. "))))
+            }
+        };
+        // A whole command has its options in one line.
+        let is_command = before
+            .rsplit_once("wirespeed ")
+            .is_some_and(|(_, line)| line.starts_with("run ") && !line.contains([',', ';', '(', ')']));
+        let of_run = is_command || is_behind;
         let mut beside = verb.siblings.iter();
         let typed = name.is_empty()
             || has(&verb.command, name)
