@@ -78,12 +78,18 @@ fn bad(option: &str, why: impl Display) -> Failure {
     Failure::usage(format!("--{option}: {why}"), remedy)
 }
 
+const CREDITS_MAX: u64 = 1_000_000_000_000;
+
 fn credits_of(text: &str) -> Result<u64, Failure> {
-    match parse_count(text) {
-        Ok(credits @ 1..=1_000_000_000_000) => Ok(credits),
-        _ => Err(Failure::usage(
+    match parse_count(text).map_err(|error| bad("credits", error))? {
+        0 => Err(Failure::usage(
             format!("--credits {text} lets no message out"),
             "give at least 1, which is a synchronous round trip",
+        )),
+        credits @ ..=CREDITS_MAX => Ok(credits),
+        _ => Err(Failure::usage(
+            format!("--credits {text}: more than any stream uses up"),
+            format!("give at most {CREDITS_MAX}"),
         )),
     }
 }
