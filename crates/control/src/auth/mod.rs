@@ -109,7 +109,7 @@ pub(crate) fn fingerprint(certificate: &[u8]) -> [u8; PART_BYTES] {
 }
 
 /// `given`, where a program did not hand on the environment's as if it was.
-fn typed<'a>(given: Option<&'a str>, environments: Option<&str>) -> Option<&'a str> {
+pub fn typed<'a>(given: Option<&'a str>, environments: Option<&str>) -> Option<&'a str> {
     given.filter(|text| Some(*text) != environments)
 }
 

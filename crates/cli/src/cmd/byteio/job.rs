@@ -14,7 +14,7 @@ use wirespeed_byteio::client::{
 use wirespeed_byteio::digest::DigestKind;
 use wirespeed_byteio::soap::Mechanism;
 use wirespeed_byteio::transport::case_options;
-use wirespeed_control::auth::IDENTITY_VARIABLE;
+use wirespeed_control::auth::{self, IDENTITY_VARIABLE};
 use wirespeed_control::{Identity, StopFlag};
 use wirespeed_schema::byteio::{Pair, Transfer};
 use wirespeed_schema::case::Stop;
@@ -49,10 +49,7 @@ pub enum Ends {
 
 /// The option for a credential that was typed; the environment's `identity` is for whoever needs one.
 pub fn credential(words: &TransferArgs, identity: Option<String>) -> Option<&'static str> {
-    let typed = words
-        .identity
-        .as_ref()
-        .filter(|typed| Some(*typed) != identity.as_ref());
+    let typed = auth::typed(words.identity.as_deref(), identity.as_deref());
     let key = words.key.as_ref().map(|_| "--key");
     key.or(typed.map(|_| "--identity"))
 }
