@@ -354,7 +354,7 @@ impl<H: Handle> MessagePort for MessageLink<H> {
         if handled > 0 {
             return Ok(handled);
         }
-        self.waiter.idle_unpaused()?;
+        self.waiter.idle()?;
         Ok(0)
     }
 

@@ -414,7 +414,7 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
             return self.flush_all();
         }
         self.progress()?;
-        self.waiter.idle_unpaused()
+        self.waiter.idle()
     }
 
     #[inline(always)]

@@ -307,7 +307,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
                 if done != 0 {
                     break;
                 }
-                self.waiter.idle_unpaused()?;
+                self.waiter.idle()?;
             }
             if count == 1 {
                 return Ok(());
@@ -320,7 +320,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             if done != 0 {
                 return Ok(());
             }
-            self.waiter.idle_unpaused()?;
+            self.waiter.idle()?;
         }
     }
 
@@ -376,7 +376,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
         if done != 0 {
             self.forget(number);
         } else {
-            self.waiter.idle_unpaused()?;
+            self.waiter.idle()?;
         }
         Ok(done != 0)
     }

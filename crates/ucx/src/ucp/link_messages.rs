@@ -280,7 +280,10 @@ pub fn open<R: MessageRunner>(ctx: &Connect, options: &UcpOptions, runner: R) ->
     } else {
         size.min(COPIED_BYTES_MAX as usize)
     };
-    let direct = Sends::new(&worker, UNDER_WAY, 0).with_headers(header_bytes);
+    let mut direct = Sends::new(&worker, UNDER_WAY, 0).with_headers(header_bytes);
+    if zcopy && options.lists()[1] {
+        direct = direct.with_lists();
+    }
     let (spans, apart) = pieces(ctx, options, &context, zcopy.then_some(direct.places()))?;
     let mut port = UcpMessages {
         flush: Flush::new(&worker),
@@ -571,7 +574,7 @@ impl MessagePort for UcpMessages {
             self.worker.cold_sleep()?;
             return self.poll(on);
         }
-        self.waiter.idle_unpaused()?;
+        self.waiter.idle()?;
         Ok(0)
     }
 

@@ -270,7 +270,7 @@ impl OneSidedPort for UcpOneSided {
     #[inline(always)]
     fn wait(&mut self) -> Result<(), LinkError> {
         self.poll()?;
-        self.waiter.idle_unpaused()
+        self.waiter.idle()
     }
 
     #[inline(always)]

@@ -22,12 +22,18 @@ pub struct Entry {
     loaded: &'static Loaded,
     state: Cell<State>,
     is_send: Cell<bool>,
+    number: u32,
     offset: Cell<usize>,
     len: Cell<usize>,
     /// What UCX is told with the request: all that stays the same is written once.
     parameters: UnsafeCell<sys::ucp_request_param_t>,
-    pieces: UnsafeCell<[sys::ucp_dt_iov_t; IOV_MAX]>,
 }
+
+/// The pieces of a request's data.
+type List = UnsafeCell<[sys::ucp_dt_iov_t; IOV_MAX]>;
+
+/// The length of messages that nobody hands over as lists: of none.
+const NO_LENGTH: usize = usize::MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -77,16 +83,18 @@ pub unsafe extern "C" fn streamed(
 /// Every request of a port.
 pub struct Requests {
     entries: Box<[Entry]>,
+    /// One a request, where any data are handed over as lists.
+    lists: Box<[List]>,
     /// Numbers of free requests: the first `free_count`.
-    free: Box<[u32]>,
-    free_count: usize,
+    free: Box<[Cell<u32>]>,
+    free_count: Cell<usize>,
     /// The engine's memory.
     pub buffer: SharedBytes,
     handle: Option<sys::ucp_mem_h>,
     spans: Spans,
     apart: Option<Apart<sys::ucp_mem_h>>,
-    /// Which end hands its data over as a list: the receiver, the sender.
-    listed: [bool; 2],
+    /// The length of the messages that the receiver, the sender hands over as lists.
+    listed_bytes: [usize; 2],
 }
 
 impl Requests {
@@ -100,17 +108,17 @@ impl Requests {
             length: 0,
         };
         let count = ctx.needs.requests_max.max(2);
-        let entry = || Entry {
+        let entry = |number| Entry {
             loaded: context.loaded,
             state: Cell::new(State::Free),
             is_send: Cell::new(false),
+            number,
             offset: Cell::new(0),
             len: Cell::new(0),
             // SAFETY: plain data, all-zero is valid; the mask says what is in it.
             parameters: UnsafeCell::new(unsafe { std::mem::zeroed() }),
-            pieces: UnsafeCell::new([none; IOV_MAX]),
         };
-        let mut entries: Box<[Entry]> = (0..count).map(|_| entry()).collect();
+        let mut entries: Box<[Entry]> = (0..count as u32).map(entry).collect();
         for entry in &mut entries {
             let address: *const Entry = &raw const *entry;
             entry.parameters.get_mut().user_data = address.cast_mut().cast();
@@ -118,21 +126,27 @@ impl Requests {
         let spans = Spans::of(&options.iov, ctx.needs.message_bytes)?;
         let memory = |len| allocate(context, options, len);
         let apart = Apart::new(&options.iov, &spans, count, ctx.case.check, memory)?;
+        let listed_bytes = options.lists().map(|listed| match spans.list() {
+            [_, ..] if listed => spans.total(),
+            _ => NO_LENGTH,
+        });
+        let lists = if listed_bytes == [NO_LENGTH; 2] { 0 } else { count };
         Ok(Requests {
             entries,
-            free: (0..count as u32).rev().collect(),
-            free_count: count,
+            lists: (0..lists).map(|_| UnsafeCell::new([none; IOV_MAX])).collect(),
+            free: (0..count as u32).rev().map(Cell::new).collect(),
+            free_count: Cell::new(count),
             buffer,
             handle: options.register.then_some(handle),
             spans,
             apart,
-            listed: options.lists(),
+            listed_bytes,
         })
     }
 
     /// Receives are never lists: what arrives is copied into place.
     pub fn receive_in_one(&mut self) {
-        self.listed[0] = false;
+        self.listed_bytes[0] = NO_LENGTH;
     }
 
     /// How many there may be.
@@ -140,31 +154,30 @@ impl Requests {
         self.entries.len()
     }
 
-    /// A free request for `len` bytes at `offset`, and as many requests fewer that are free: [`Requests::post`] gives it back
+    /// A free request for `len` bytes at `offset`, and as many requests fewer that are free: [`Requests::post`] leaves it free
     /// where UCX is done at once.
     #[inline(always)]
-    fn next(&self, is_send: bool, offset: usize, len: usize) -> Result<(Request, usize), LinkError> {
+    fn next(&self, is_send: bool, offset: usize, len: usize) -> Result<(&Entry, usize), LinkError> {
         if self.buffer.place(offset, len).is_none() {
             return Err(LinkError::Unsupported("memory outside the buffer"));
         }
-        let Some(left) = self.free_count.checked_sub(1) else {
+        let Some(left) = self.free_count.get().checked_sub(1) else {
             return Err(LinkError::Exhausted("tagged requests"));
         };
-        let number = self.free[left];
-        let entry = &self.entries[number as usize];
+        let entry = &self.entries[self.free[left].get() as usize];
         entry.state.set(State::UnderWay);
         entry.is_send.set(is_send);
         entry.offset.set(offset);
         entry.len.set(len);
-        Ok((Request(number), left))
+        Ok((entry, left))
     }
 
     /// A request that is posted later.
     #[inline(always)]
     pub fn take(&mut self, is_send: bool, offset: usize, len: usize) -> Result<Request, LinkError> {
-        let (request, left) = self.next(is_send, offset, len)?;
-        self.free_count = left;
-        Ok(request)
+        let (entry, left) = self.next(is_send, offset, len)?;
+        self.free_count.set(left);
+        Ok(Request(entry.number))
     }
 
     /// Take a request for `len` bytes at `offset` and post it by `call`, which gets its data as [`Requests::data`] tells them.
@@ -175,76 +188,91 @@ impl Requests {
         (is_send, offset, len): (bool, usize, usize),
         call: impl FnOnce(*mut c_void, usize, &mut sys::ucp_request_param_t) -> sys::ucs_status_ptr_t,
     ) -> Result<Request, LinkError> {
-        let (request, left) = self.next(is_send, offset, len)?;
-        let (data, count, parameters) = self.data(request);
+        let (entry, left) = self.next(is_send, offset, len)?;
+        // SAFETY: the request is not under way yet: UCX reads them within the call that posts it, and nobody else does.
+        let parameters = unsafe { &mut *entry.parameters.get() };
+        let (data, count) = self.told(entry.number, (is_send, offset, len), parameters);
         let pointer = call(data, count, parameters);
-        if pointer.is_null() && !self.lies_apart(request) {
-            self.entries[request.0 as usize].state.set(State::Free);
+        if pointer.is_null() && !self.lies_apart(is_send, len) {
+            entry.state.set(State::Free);
             return Ok(Request::DONE);
         }
-        self.free_count = left;
-        self.began(operation, request, pointer)
+        self.free_count.set(left);
+        began(operation, entry, pointer)
     }
 
     /// Whether what was received is still to be brought together.
     #[inline(always)]
-    fn lies_apart(&self, request: Request) -> bool {
-        let entry = &self.entries[request.0 as usize];
-        let is_listed = || !entry.is_send.get() && self.listed[0] && self.spans.are_of(entry.len.get());
-        self.apart.is_some() && is_listed()
+    fn lies_apart(&self, is_send: bool, len: usize) -> bool {
+        self.apart.is_some() && !is_send && len == self.listed_bytes[0]
     }
 
-    /// The data, as one range or a list that stays, and parameters that say so, to which the caller adds its callback.
-    #[inline(always)]
+    /// The data of a taken request, as one range or a list that stays, and parameters that say so, to which the caller adds its
+    /// callback.
     pub fn data(&mut self, request: Request) -> (*mut c_void, usize, &mut sys::ucp_request_param_t) {
         let entry = &self.entries[request.0 as usize];
-        let (is_send, offset, len) = (entry.is_send.get(), entry.offset.get(), entry.len.get());
-        let mut at = self.buffer.as_ptr().wrapping_add(offset);
-        // SAFETY: the request is not under way yet: UCX reads them within the call that posts it, and nobody else does.
+        // SAFETY: as in `post`.
         let parameters = unsafe { &mut *entry.parameters.get() };
+        let part = (entry.is_send.get(), entry.offset.get(), entry.len.get());
+        let (data, count) = self.told(request.0, part, parameters);
+        (data, count, parameters)
+    }
+
+    /// The data of request `number`, and what UCX is told of them.
+    #[inline(always)]
+    fn told(
+        &self,
+        number: u32,
+        (is_send, offset, len): (bool, usize, usize),
+        parameters: &mut sys::ucp_request_param_t,
+    ) -> (*mut c_void, usize) {
+        let at = self.buffer.as_ptr().wrapping_add(offset);
         parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
-        let mut handle = self.handle;
-        if !(self.listed[usize::from(is_send)] && self.spans.are_of(len)) {
-            tell(parameters, handle);
-            return (at.cast(), len, parameters);
+        tell(parameters, self.handle);
+        match len == self.listed_bytes[usize::from(is_send)] {
+            true => self.listed(number, (is_send, offset), parameters),
+            false => (at.cast(), len),
         }
+    }
+
+    /// As `told`, of data that are handed over as a list.
+    #[inline(never)]
+    fn listed(
+        &self,
+        number: u32,
+        (is_send, offset): (bool, usize),
+        parameters: &mut sys::ucp_request_param_t,
+    ) -> (*mut c_void, usize) {
+        let mut at = self.buffer.as_ptr().wrapping_add(offset);
         if let Some(apart) = &self.apart {
-            let place = apart.place(request.0 as usize, usize::from(is_send));
+            let place = apart.place(number as usize, usize::from(is_send));
             if is_send {
                 apart.fill(place, &self.buffer, offset);
             }
             at = apart.start(place);
-            handle = handle.map(|_| apart.handle);
+            tell(parameters, self.handle.map(|_| apart.handle));
         }
-        tell(parameters, handle);
         parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_DATATYPE;
         parameters.datatype = u64::from(sys::UCP_DATATYPE_IOV);
         // SAFETY: the request is not under way yet, so nobody reads its list.
-        let list = unsafe { &mut *entry.pieces.get() };
+        let list = unsafe { &mut *self.lists[number as usize].get() };
         for (piece, span) in list.iter_mut().zip(self.spans.list()) {
             *piece = sys::ucp_dt_iov_t {
                 buffer: at.wrapping_add(span.at).cast(),
                 length: span.len,
             };
         }
-        (list.as_mut_ptr().cast(), self.spans.list().len(), parameters)
+        (list.as_mut_ptr().cast(), self.spans.list().len())
     }
 
-    /// What UCX did with a request.
-    #[inline(always)]
+    /// What UCX did with a taken request.
     pub fn began(
         &self,
         operation: &'static str,
         request: Request,
         pointer: sys::ucs_status_ptr_t,
     ) -> Result<Request, LinkError> {
-        if pointer.is_null() {
-            self.fulfil(request);
-        } else if let Some(status) = failed(pointer) {
-            // Nobody tries a request again.
-            return refused(operation, status).and(Err(LinkError::Exhausted(operation)));
-        }
-        Ok(request)
+        began(operation, &self.entries[request.0 as usize], pointer)
     }
 
     /// A request is done.
@@ -266,28 +294,53 @@ impl Requests {
             return Ok(true);
         }
         let entry = &self.entries[request.0 as usize];
-        match entry.state.get() {
-            State::Done => {
-                entry.state.set(State::Free);
-                if let Some(apart) = &self.apart
-                    && self.lies_apart(request)
-                {
-                    let place = apart.place(request.0 as usize, 0);
-                    apart.empty(place, &self.buffer, entry.offset.get());
-                }
-                self.free[self.free_count] = request.0;
-                self.free_count += 1;
-                Ok(true)
-            }
-            State::Failed(status) => Err(cold_error("a tagged request", status)),
-            State::UnderWay => Ok(false),
-            State::Free => Err(LinkError::Unsupported("a request that is not outstanding")),
+        if entry.state.get() != State::Done {
+            return match entry.state.get() {
+                State::UnderWay => Ok(false),
+                undone => Err(cold_undone(undone)),
+            };
         }
+        entry.state.set(State::Free);
+        if let Some(apart) = &self.apart
+            && self.lies_apart(entry.is_send.get(), entry.len.get())
+        {
+            let place = apart.place(request.0 as usize, 0);
+            apart.empty(place, &self.buffer, entry.offset.get());
+        }
+        let free_count = self.free_count.get();
+        self.free[free_count].set(request.0);
+        self.free_count.set(free_count + 1);
+        Ok(true)
     }
 
     /// Whether a send is under way.
     pub fn are_sends_under_way(&self) -> bool {
         let is_unsent = |e: &Entry| e.is_send.get() && e.state.get() == State::UnderWay;
         self.entries.iter().any(is_unsent)
+    }
+}
+
+/// What UCX did with a request.
+#[inline(always)]
+fn began(
+    operation: &'static str,
+    entry: &Entry,
+    pointer: sys::ucs_status_ptr_t,
+) -> Result<Request, LinkError> {
+    if pointer.is_null() {
+        entry.state.set(State::Done);
+    } else if let Some(status) = failed(pointer) {
+        // Nobody tries a request again.
+        return refused(operation, status).and(Err(LinkError::Exhausted(operation)));
+    }
+    Ok(Request(entry.number))
+}
+
+#[cold]
+#[inline(never)]
+fn cold_undone(state: State) -> LinkError {
+    match state {
+        State::Failed(status) => cold_error("a tagged request", status),
+        _ => LinkError::Unsupported("a request that is not outstanding"),
     }
 }

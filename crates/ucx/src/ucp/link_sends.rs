@@ -26,8 +26,10 @@ struct Place {
     parts: u32,
     /// What UCX is told with the operation: all that stays the same is written once.
     parameters: sys::ucp_request_param_t,
-    pieces: [sys::ucp_dt_iov_t; IOV_MAX],
 }
+
+/// The pieces of an operation's data.
+type List = UnsafeCell<[sys::ucp_dt_iov_t; IOV_MAX]>;
 
 /// One of an operation's `parts` is complete; whether all are.
 #[inline(always)]
@@ -43,6 +45,8 @@ fn part_ended(parts: &mut u32) -> bool {
 pub struct Sends {
     loaded: &'static Loaded,
     places: Box<[UnsafeCell<Place>]>,
+    /// One a place, where data are handed over as lists.
+    lists: Box<[List]>,
     copies: UnsafeCell<Vec<u8>>,
     copy_bytes: usize,
     headers: UnsafeCell<Vec<u8>>,
@@ -55,6 +59,7 @@ pub struct Sends {
 pub struct Room<'a> {
     index: usize,
     place: &'a UnsafeCell<Place>,
+    lists: &'a [List],
     copy: *mut u8,
     copy_bytes: usize,
     header: *mut u8,
@@ -118,11 +123,11 @@ impl Room<'_> {
         self.index
     }
 
-    /// The pieces of a message whose first one begins at `at`, as a list that stays; pointer and number of entries.
-    #[inline(always)]
+    /// The pieces of a message whose first one begins at `at`, as a list that stays; pointer and number of entries. The list
+    /// of operations was made [`Sends::with_lists`].
     pub fn list(&self, at: *const u8, spans: &Spans) -> (*const c_void, usize) {
         // SAFETY: the place is not under way.
-        let list = unsafe { &mut (*self.place.get()).pieces };
+        let list = unsafe { &mut *self.lists[self.index].get() };
         for (piece, span) in list.iter_mut().zip(spans.list()) {
             *piece = sys::ucp_dt_iov_t {
                 buffer: at.wrapping_add(span.at).cast_mut().cast(),
@@ -141,10 +146,6 @@ impl Sends {
             bytes => (COPIES_BYTES_MAX / bytes).max(4) as u64,
         };
         let order = Order::new(under_way.min(fit));
-        let none = sys::ucp_dt_iov_t {
-            buffer: std::ptr::null_mut(),
-            length: 0,
-        };
         let place = |index| {
             UnsafeCell::new(Place {
                 list: std::ptr::null(),
@@ -152,13 +153,13 @@ impl Sends {
                 parts: 1,
                 // SAFETY: plain data, all-zero is valid; the mask says what is in it.
                 parameters: unsafe { std::mem::zeroed() },
-                pieces: [none; IOV_MAX],
             })
         };
         let places = order.places();
         let mut list = Box::new(Sends {
             loaded: worker.context.loaded,
             places: (0..places).map(place).collect(),
+            lists: Box::default(),
             copies: UnsafeCell::new(vec![0; places * copy_bytes]),
             copy_bytes,
             headers: UnsafeCell::default(),
@@ -184,6 +185,17 @@ impl Sends {
         self
     }
 
+    /// With a list of pieces for each operation.
+    pub fn with_lists(mut self: Box<Self>) -> Box<Self> {
+        let none = sys::ucp_dt_iov_t {
+            buffer: std::ptr::null_mut(),
+            length: 0,
+        };
+        let list = |_| UnsafeCell::new([none; IOV_MAX]);
+        self.lists = (0..self.places.len()).map(list).collect();
+        self
+    }
+
     /// Post an operation; `post` gets its place and parameters that tell of its completion, and returns what UCX did.
     #[inline(always)]
     pub fn post(
@@ -206,6 +218,7 @@ impl Sends {
         let mut room = Room {
             index,
             place,
+            lists: &self.lists,
             copy,
             copy_bytes: self.copy_bytes,
             header,

@@ -259,7 +259,7 @@ impl<const DATA: bool> TaggedPort for UcpStream<DATA> {
                 self.waiter.look()?;
                 self.worker.cold_sleep()?;
             } else {
-                self.waiter.idle_unpaused()?;
+                self.waiter.idle()?;
             }
         }
         Ok(())

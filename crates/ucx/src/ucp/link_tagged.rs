@@ -129,7 +129,7 @@ impl UcpTagged {
                 self.waiter.look()?;
                 worker.cold_sleep()
             }
-            _ => self.waiter.idle_unpaused(),
+            _ => self.waiter.idle(),
         }
     }
 }

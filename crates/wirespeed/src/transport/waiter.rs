@@ -58,13 +58,6 @@ impl Waiter {
         if matches!(self.policy, IdlePolicy::Spin) {
             core::hint::spin_loop();
         }
-        self.idle_unpaused()
-    }
-
-    /// As `idle`, without the pause: for polls that take time by themselves, as calls of a library do. Neither the libraries' own
-    /// waits nor their benchmarks pause.
-    #[inline(always)]
-    pub fn idle_unpaused(&mut self) -> Result<(), LinkError> {
         self.empty_polls = self.empty_polls.wrapping_add(1);
         if matches!(self.policy, IdlePolicy::Yield) {
             std::thread::yield_now();
