@@ -126,6 +126,11 @@ impl Surroundings for Machine<'_> {
         self.job.is_some()
     }
 
+    fn moves_files(&self, transport: &str) -> bool {
+        let limits = self.limits(transport, &TransportOptions::new());
+        limits.is_some_and(|limits| limits.groups == [GroupKind::Hosts])
+    }
+
     fn sends_in_place(&self, transport: &str) -> bool {
         self.registry.find(transport).is_some_and(|entry| entry.in_place)
     }

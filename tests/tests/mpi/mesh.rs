@@ -150,8 +150,11 @@ fn a_killed_rank_leaves_the_pairs_that_were_measured() {
         let text = text.unwrap_or_else(|e| panic!("{}: no result: {e}: {ended}", mpi.name));
         let run = wirespeed_report::read_run(&text[..]).unwrap();
         let mesh = section(&mpi, &run);
-        assert_eq!(run.cases[0].status, CaseStatus::Partial, "{}: {ended}", mpi.name);
-        assert!(!mesh.probes[0].complete, "{}: {ended}", mpi.name);
+        // A stop that comes between two pairs cuts none of them, and one between two cycles no cycle.
+        let is_cut = run.cases[0].status == CaseStatus::Partial;
+        let is_stopped = (run.status, run.cases[0].status) == (Status::Interrupted, CaseStatus::Ok);
+        assert!(is_cut || is_stopped, "{}: {ended}", mpi.name);
+        assert!(!(is_cut && mesh.probes[0].complete), "{}: {ended}", mpi.name);
         let well = mesh.probes[0].pairs.iter().filter(|pair| !pair.values.is_empty());
         assert!(well.count() > 0, "{}: {ended}", mpi.name);
         // Launchers ask the other ranks to end, which may come first.

@@ -82,14 +82,11 @@ fn transport<'a>(words: &Words<'a>, kind: &Kind, around: &dyn Surroundings) -> R
     let known: Vec<&str> = transports.iter().map(String::as_str).collect();
     let via = words.get(&VIA).ok_or_else(|| {
         // What moves data between here and a service moves no messages, and the other way round.
-        let is_of_services =
-            |via: &&&str| around.default_group(via, &TransportOptions::new()).0 == GroupKind::Hosts;
         let for_services = matches!(kind.roles, Roles::Near(_));
-        let fitting: Vec<&str> = known
-            .iter()
-            .filter(|via| is_of_services(via) == for_services)
-            .copied()
-            .collect();
+        let is_of_job = |via: &str| around.default_group(via, &TransportOptions::new()).0 == GroupKind::Job;
+        let fits =
+            |via: &&str| around.moves_files(via) == for_services && (!around.is_in_job() || is_of_job(via));
+        let fitting: Vec<&str> = known.iter().copied().filter(fits).collect();
         let remedy = format!("add --via TRANSPORT: {}", fitting.join(", "));
         PlanError::new("no transport is named", remedy)
     })?;

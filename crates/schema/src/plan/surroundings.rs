@@ -20,6 +20,11 @@ pub trait Surroundings {
         false
     }
 
+    /// Whether `transport` moves files between here and a service, no messages between ranks.
+    fn moves_files(&self, _transport: &str) -> bool {
+        false
+    }
+
     /// Whether `transport` sends payloads from where they are: then no other layout is faster, at any size.
     fn sends_in_place(&self, _transport: &str) -> bool {
         false
