@@ -121,6 +121,14 @@ fn a_busy_machine_makes_two_files_inconclusive() {
     let why =
         "but B was disturbed while it was measured (load average): measure both in turn with `wirespeed ab`";
     assert!(output.status.code() == Some(4) && said.contains(why), "{said}");
+    // To a workflow no answer is shown that the remedy could be looked up in.
+    let output = wirespeed(dir.path())
+        .args(["compare", "base.json", "new.json", "--github"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let helps = "help: measure both in turn with `wirespeed ab`, or pass --allow-inconclusive\n";
+    assert!(said.ends_with(helps), "{said}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! What helps after a comparison that ends badly. It must name no row that is not there, and no verb that cannot measure the sides.
+//! What helps after a comparison that ends badly. It must name no row that is not there, no verb that cannot measure the sides, and
+//! not the answer: a workflow is shown none.
 
-use super::words::needed;
+use super::words::{how, needed};
 use super::{Comparison, Method, Verdict};
 use crate::thresholds::ROUNDS_WORTH_MAX;
 
@@ -9,7 +10,7 @@ impl Comparison {
     pub fn remedy(&self) -> String {
         match self.worst() {
             Some(Verdict::Slower) => self.of_slower(),
-            _ => self.of_open().to_owned(),
+            _ => format!("{}, or pass --allow-inconclusive", self.of_open()),
         }
     }
 
@@ -31,7 +32,7 @@ impl Comparison {
     }
 
     /// What helps where figures have no verdict.
-    fn of_open(&self) -> &'static str {
+    fn of_open(&self) -> String {
         let open = || {
             self.unjudged
                 .iter()
@@ -44,15 +45,11 @@ impl Comparison {
                 withheld |= !row.withheld.is_empty();
             }
         }
-        match withheld {
-            false if most.is_none() && open().next().is_some() => {
-                "look at the runs without that figure, or pass --allow-inconclusive"
-            }
-            true => "do what the answer says about the disturbance, or pass --allow-inconclusive",
-            false if most.is_some_and(|needed| needed <= ROUNDS_WORTH_MAX) => {
-                "take as many runs as the answer says, or pass --allow-inconclusive"
-            }
-            false => "tolerate more with --within, or pass --allow-inconclusive",
+        match most {
+            _ if withheld => calmer(self).to_owned(),
+            None if open().next().is_some() => "look at the runs without that figure".to_owned(),
+            Some(runs) if runs <= ROUNDS_WORTH_MAX => how(self, runs),
+            _ => "tolerate more with --within".to_owned(),
         }
     }
 

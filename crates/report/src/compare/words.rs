@@ -261,13 +261,13 @@ pub(super) fn needed(row: &Row) -> Option<u64> {
 }
 
 /// What gives so many runs. Other tools have no such option, but their outputs may stand in one file.
-fn how(comparison: &Comparison, runs: u64) -> String {
+pub(super) fn how(comparison: &Comparison, runs: u64) -> String {
     let sides = [&comparison.a, &comparison.b];
     let mut tools: Vec<&str> = sides.iter().filter_map(|side| side.imported.as_deref()).collect();
     let ours = tools.len() < sides.len();
     tools.dedup();
     match (comparison.method, tools.is_empty()) {
-        (Method::Paired, _) => format!("--pairs {runs}"),
+        (Method::Paired, _) => format!("measure with --pairs {runs}"),
         (Method::Unpaired, true) => format!("measure both with --repeats {runs}"),
         (Method::Unpaired, false) => format!(
             "put the outputs of {runs} runs of {} into one file{}",

@@ -326,7 +326,7 @@ fn another_tool_is_not_told_to_repeat_itself() {
     let needed = "there are 1 and 2: put the outputs of 4 runs of iperf3 into one file, and run wirespeed with --repeats 4";
     assert!(text.contains(needed), "{text}");
     assert!(
-        remedy.starts_with("take as many runs as the answer says"),
+        remedy.starts_with("put the outputs of 4 runs of iperf3 into one file, and run"),
         "{remedy}"
     );
     let (text, _) = said(&one, &one);
