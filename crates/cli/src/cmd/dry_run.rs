@@ -11,7 +11,7 @@ use wirespeed_report::view::Part;
 use wirespeed_schema::case::{Case, GroupKind, Load, RankSpec, Stop};
 use wirespeed_schema::plan::{Plan, takes};
 use wirespeed_schema::test::Test;
-use wirespeed_schema::units::{format_asked_size, format_ns};
+use wirespeed_schema::units::{counted, format_asked_size, format_ns};
 
 /// Print the cases, for people or as JSON. The error is also that of a case that cannot run.
 pub fn show(plan: &Plan, cases: Vec<Prepared>, json: bool) -> Result<Ended, Failure> {
@@ -90,8 +90,8 @@ fn sum(plan: &Plan, cases: &[Prepared]) -> String {
     let skipped = cases.iter().filter(|c| c.skip.is_some()).count();
     let noun = if cases.len() == 1 { "case" } else { "cases" };
     let mut text = format!("{} {noun}", cases.len());
-    if plan.repeats > 1 {
-        let _ = write!(text, ", {} repetitions each", plan.repeats);
+    if plan.repeats > 1 || plan.until.is_some() {
+        let _ = write!(text, ", {} each", counted(plan.repeats.into(), "repetition"));
         if let Some(until) = &plan.until {
             let _ = write!(
                 text,
