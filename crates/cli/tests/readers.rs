@@ -248,6 +248,40 @@ fn reports_name_what_they_cannot_read_and_show_the_rest() {
     assert!(explained["sentences"].is_array());
 }
 
+/// Whoever reads a document of a later version remarks on it once, in words and in JSON.
+#[test]
+fn a_document_of_a_later_version_is_remarked_on_by_every_reader() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "run latency --via inproc --iters 50 --warmup 0 -q -o own.json";
+    ends(dir.path(), line, 0);
+    let mut later = json(dir.path(), "own.json");
+    later["document_version"] = "1.99".into();
+    std::fs::write(dir.path().join("later.json"), later.to_string()).unwrap();
+    for (line, is_json) in [
+        ("report FILE", false),
+        ("explain FILE", false),
+        ("explain FILE --json", true),
+        ("compare FILE FILE --allow-inconclusive", false),
+        ("compare FILE FILE --allow-inconclusive --json", true),
+    ] {
+        let told = |file: &str| {
+            let said = ends(dir.path(), &line.replace("FILE", file), 0);
+            said.matches("newer_document").count()
+        };
+        assert_eq!((told("own.json"), told("later.json")), (0, 1), "{line}");
+        if is_json {
+            let said = ends(dir.path(), &line.replace("FILE", "later.json"), 0);
+            let said: Value = serde_json::from_str(&said).unwrap();
+            let remarks = said["remarks"].as_array().unwrap().iter();
+            assert_eq!(
+                remarks.filter(|one| one["code"] == "newer_document").count(),
+                1,
+                "{line}"
+            );
+        }
+    }
+}
+
 #[test]
 fn results_of_other_tools_are_read() {
     let dir = tempfile::tempdir().unwrap();

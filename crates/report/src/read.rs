@@ -120,7 +120,7 @@ fn ends_in_a_number(bytes: &[u8]) -> bool {
 }
 
 /// Code of the remark on a document that a later version wrote.
-const NEWER: &str = "newer_document";
+pub(crate) const NEWER: &str = "newer_document";
 
 /// Read a Run document. One of a later minor version is read as far as it is known here, and carries a remark that says
 /// so. NaN and infinities cannot come out of it: JSON has none, and overflowing numbers are refused.
@@ -149,10 +149,15 @@ pub fn read_run(bytes: &[u8]) -> Result<Run, ReadError> {
         reason: error.to_string(),
     })?;
     check(&run)?;
-    if document_is_newer(&run.document_version) && run.remarks.iter().all(|remark| remark.code != NEWER) {
+    if document_is_newer(&run.document_version) && newer_remark(&run).is_none() {
         run.remarks.push(newer(&run.document_version));
     }
     Ok(run)
+}
+
+/// The remark on a document that a later version wrote: every reader of one tells it.
+pub fn newer_remark(run: &Run) -> Option<&Remark> {
+    run.remarks.iter().find(|remark| remark.code == NEWER)
 }
 
 fn newer(version: &str) -> Remark {

@@ -10,6 +10,7 @@ use crate::output::Output;
 use crate::results;
 use std::path::Path;
 use wirespeed_report::compare::{self, CompareError, Comparison, Question, Verdict};
+use wirespeed_report::read::newer_remark;
 use wirespeed_report::render;
 use wirespeed_schema::Run;
 use wirespeed_schema::plan::Until;
@@ -40,7 +41,10 @@ pub fn compare(arguments: &CompareArgs, color: ColorChoice) -> Result<Ended, Fai
     gate.show(&mut output);
     let (a, b) = (results::load(&arguments.a)?, results::load(&arguments.b)?);
     let names = results::names([arguments.a.as_path(), arguments.b.as_path()].into_iter());
-    let draft = Draft::begin(None, false);
+    let mut draft = Draft::begin(None, false);
+    for remark in [&a, &b].into_iter().filter_map(newer_remark) {
+        draft.remark(remark.clone());
+    }
     let found = compare::compare(
         (&names[0], &a),
         (&names[1], &b),

@@ -6,6 +6,7 @@ use crate::terminal::{self, Stream};
 use crate::{output, remedies, results, view};
 use wirespeed_report::Input;
 use wirespeed_report::explain::explain as sentences;
+use wirespeed_report::read::newer_remark;
 use wirespeed_report::render;
 
 /// Read a result aloud.
@@ -24,10 +25,11 @@ pub fn explain(arguments: &ExplainArgs, color: ColorChoice) -> Result<Ended, Fai
         true => {
             let answer: Vec<&String> = view.subjects.iter().flat_map(|subject| &subject.answer).collect();
             let end = view.subjects.iter().find_map(|subject| subject.end.as_ref());
-            format!(
-                "{:#}\n",
-                serde_json::json!({ "answer": answer, "end": end, "sentences": found })
-            )
+            let mut told = serde_json::json!({ "answer": answer, "end": end, "sentences": found });
+            if let Some(newer) = newer_remark(&run) {
+                told["remarks"] = serde_json::json!([newer]);
+            }
+            format!("{told:#}\n")
         }
         false => render::sentences(&view, &found, &terminal::style(Stream::Stdout, color)),
     };

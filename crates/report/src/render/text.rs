@@ -5,6 +5,7 @@ use super::plot::{sparkline, spread_bar};
 use super::plot_chart::chart;
 use super::style::{Style, clean, wrap};
 use crate::explain::Sentence;
+use crate::read::NEWER;
 use crate::svg::Chart;
 use crate::table::{Table, Tone};
 use crate::view::{Cause, Line, NAMED_MAX, Part, Paste, Subject, Told, View, by_cause, case_text, listed};
@@ -322,7 +323,8 @@ impl<'a> Paper<'a> {
     }
 }
 
-/// The answers of a result, then the sentences of `explain`, each with what it rests on.
+/// The answers of a result, then the sentences of `explain`, each with what it rests on; and where a later version wrote the
+/// document, that.
 pub fn sentences(view: &View, found: &[Sentence], style: &Style) -> String {
     let mut paper = Paper::new(style);
     let evidence = |sentence: &Sentence| {
@@ -350,6 +352,10 @@ pub fn sentences(view: &View, found: &[Sentence], style: &Style) -> String {
             "No rule applies: this result has too few figures to say more.",
         );
     }
+    paper.gap();
+    let remarks = view.subjects.iter().flat_map(|subject| &subject.remarks);
+    let newer = remarks.filter(|told| told.remark.code == NEWER);
+    newer.for_each(|told| paper.remark(told, &[]));
     finish(paper.lines, style)
 }
 
