@@ -2,7 +2,7 @@
 
 use super::environment::circumstances;
 use super::refused::CompareError;
-use super::section::{Difference, Unjudged};
+use super::section::{Difference, Reasons, Unjudged};
 use super::verdict::Sides;
 use crate::checks::{host_remarks, is_of_disturbed_machine};
 use crate::curve::section::offered_per_s;
@@ -10,7 +10,7 @@ use crate::import::IMPORTED;
 use crate::labels::{beside, label_of};
 use crate::names::{Identity, Parameters, alike, identity, typed, unlike, varying};
 use crate::tags::{self, HEADLINES};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Severity};
 
@@ -40,8 +40,8 @@ pub struct Matched {
     pub nowhere: Vec<Unjudged>,
     /// Cases on both sides that have none of the figures, of which no side alone has any.
     pub lacking: Vec<String>,
-    /// What became of a case of these on the side that lacks it, by its label, as far as that is known.
-    pub reasons: BTreeMap<String, String>,
+    /// What became of each of these on the side that lacks it, as far as that is known.
+    pub reasons: Reasons,
 }
 
 impl Matched {
@@ -49,14 +49,12 @@ impl Matched {
     pub(super) fn unmeasured(&mut self, a: &CaseResult, b: &CaseResult) {
         match (a.metrics.is_empty(), b.metrics.is_empty()) {
             (false, _) => note(
-                &mut self.only_a,
-                &mut self.reasons,
+                (&mut self.only_a, &mut self.reasons.only_a),
                 label_of(a),
                 lost_in("B", Some(b)),
             ),
             (true, false) => note(
-                &mut self.only_b,
-                &mut self.reasons,
+                (&mut self.only_b, &mut self.reasons.only_b),
                 label_of(b),
                 lost_in("A", Some(a)),
             ),
@@ -66,15 +64,26 @@ impl Matched {
                     (Some(_), Some(_)) => lost_in("either", Some(a)),
                     _ => lost_in("A", Some(a)).or(lost_in("B", Some(b))),
                 };
-                note(&mut self.lacking, &mut self.reasons, pair_label(a, b), why);
+                note(
+                    (&mut self.lacking, &mut self.reasons.lacking),
+                    pair_label(a, b),
+                    why,
+                );
             }
         }
     }
 }
 
-/// One more of `names`, with what became of it.
-fn note(names: &mut Vec<String>, reasons: &mut BTreeMap<String, String>, name: String, why: Option<String>) {
-    reasons.extend(why.map(|why| (name.clone(), why)));
+/// One more of `names`, with what became of it: two may share a name, and not the reason.
+pub(super) fn note(
+    (names, reasons): (&mut Vec<String>, &mut Vec<Option<String>>),
+    name: String,
+    why: Option<String>,
+) {
+    if why.is_some() {
+        reasons.resize(names.len(), None);
+        reasons.push(why);
+    }
     names.push(name);
 }
 
@@ -102,10 +111,16 @@ fn key(case: &CaseResult, question: &Question) -> Identity {
     key
 }
 
-/// The same question in a run that did not measure it.
-fn lost<'a>(case: &CaseResult, other: &'a Run, question: &Question) -> Option<&'a CaseResult> {
-    let mut all = unmeasured(other).into_iter();
-    all.find(|other| is_same_question(case, other, question))
+/// Note the cases of one side alone; `lost`: those that the other, of this letter, has not measured.
+fn alone_in(
+    (names, reasons): (&mut Vec<String>, &mut Vec<Option<String>>),
+    cases: &[&CaseResult],
+    (letter, lost): (&str, &[&CaseResult]),
+    question: &Question,
+) {
+    for (case, lost) in cases.iter().zip(partners(cases, lost, question).0) {
+        note((names, reasons), label_of(case), lost_in(letter, lost));
+    }
 }
 
 fn unmeasured(run: &Run) -> Vec<&CaseResult> {
@@ -117,22 +132,29 @@ pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, Compare
     let (of_a, of_b) = (measured(a, "A")?, measured(b, "B")?);
     check_across(of_a.iter().chain(&of_b), &question.across)?;
     let mut matched = Matched::default();
-    let (pairs, rest) = partners(&of_a, &of_b, question);
-    let mut none = None;
+    let (pairs, of_b_alone) = partners(&of_a, &of_b, question);
+    let (mut none, mut of_a_alone) = (None, Vec::new());
     for (case, other) in of_a.iter().zip(pairs) {
         match other {
             Some(other) => none = add(&mut matched, case, other, question)?.or(none),
-            None => {
-                let why = lost_in("B", lost(case, b, question));
-                note(&mut matched.only_a, &mut matched.reasons, label_of(case), why);
-            }
+            None => of_a_alone.push(*case),
         }
     }
-    for case in rest {
-        let why = lost_in("A", lost(case, a, question));
-        note(&mut matched.only_b, &mut matched.reasons, label_of(case), why);
-    }
     let (lost_a, lost_b) = (unmeasured(a), unmeasured(b));
+    let (only_a, only_b) = (&mut matched.only_a, &mut matched.only_b);
+    let reasons = &mut matched.reasons;
+    alone_in(
+        (only_a, &mut reasons.only_a),
+        &of_a_alone,
+        ("B", &lost_b),
+        question,
+    );
+    alone_in(
+        (only_b, &mut reasons.only_b),
+        &of_b_alone,
+        ("A", &lost_a),
+        question,
+    );
     let (pairs, _) = partners(&lost_a, &lost_b, question);
     for (case, other) in lost_a.iter().zip(pairs) {
         if let Some(other) = other {

@@ -15,7 +15,7 @@ pub(crate) mod words;
 pub use environment::environment;
 pub use matching::Question;
 pub use refused::CompareError;
-pub use section::{Comparison, Difference, MeshChange, Method, Row, Side, Unjudged, Verdict};
+pub use section::{Comparison, Difference, MeshChange, Method, Reasons, Row, Side, Unjudged, Verdict};
 pub use verdict::{Sides, judge, more_is_better};
 
 use matching::Matched;
@@ -74,13 +74,12 @@ fn of_meshes(sides: (Side, Side), whole: Matched, meshes: Meshes, within_ratio: 
             within_ratio,
         )
     };
-    for (names, lost) in [&mut comparison.only_a, &mut comparison.only_b]
-        .into_iter()
-        .zip(lost)
-    {
+    let reasons = &mut comparison.reasons;
+    let only_a = (&mut comparison.only_a, &mut reasons.only_a);
+    let only_b = (&mut comparison.only_b, &mut reasons.only_b);
+    for ((names, reasons), lost) in [only_a, only_b].into_iter().zip(lost) {
         for (name, why) in lost {
-            comparison.reasons.extend(why.map(|why| (name.clone(), why)));
-            names.push(name);
+            matching::note((names, reasons), name, why);
         }
     }
     comparison

@@ -1,7 +1,6 @@
 //! What a comparison says, as data: `Run::sections["comparison"]`. Written by `compare` and `ab`, read by every renderer.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::section::Section;
 
@@ -156,6 +155,22 @@ pub struct MeshChange {
     pub unlisted_links: u64,
 }
 
+/// Why cases have no figure, by their places in the lists of [`Comparison`]: `not measured in B: no route`. A list ends with the last
+/// reason that is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reasons {
+    /// Of those of A alone.
+    pub only_a: Vec<Option<String>>,
+    /// Of those of B alone.
+    pub only_b: Vec<Option<String>>,
+    /// Of those without the figure on both sides.
+    pub lacking: Vec<Option<String>>,
+}
+
+/// A case that is not compared, and what became of it, as far as that is known.
+pub(crate) type Missing<'a> = (&'a str, Option<&'a str>);
+
 /// A whole comparison.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -190,13 +205,19 @@ pub struct Comparison {
     pub only_a: Vec<String>,
     /// The same of B.
     pub only_b: Vec<String>,
-    /// Why one of these or of `lacking` has no figure, by its name, as far as that is known: `not measured in B: no route`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub reasons: BTreeMap<String, String>,
+    /// Why each of these and of `lacking` has no figure, as far as that is known.
+    #[serde(skip_serializing_if = "Reasons::is_empty")]
+    pub reasons: Reasons,
 }
 
 impl Section for Comparison {
     const NAME: &'static str = "comparison";
+}
+
+impl Reasons {
+    fn is_empty(&self) -> bool {
+        *self == Reasons::default()
+    }
 }
 
 impl Comparison {
@@ -206,20 +227,32 @@ impl Comparison {
     }
 
     /// The cases that are not compared, by the reason.
-    pub(crate) fn missing(&self) -> [(&[String], &'static str); 3] {
+    pub(crate) fn missing(&self) -> [(Vec<Missing<'_>>, &'static str); 3] {
+        let reasons = &self.reasons;
         [
-            (&self.only_a, "only in A, not compared"),
-            (&self.only_b, "only in B, not compared"),
-            (&self.lacking, "without the figure, not compared"),
+            (&self.only_a, &reasons.only_a, "only in A, not compared"),
+            (&self.only_b, &reasons.only_b, "only in B, not compared"),
+            (
+                &self.lacking,
+                &reasons.lacking,
+                "without the figure, not compared",
+            ),
         ]
+        .map(|(names, reasons, why)| {
+            let reasons = reasons.iter().map(Option::as_deref);
+            let known = reasons.chain(std::iter::repeat(None));
+            (names.iter().map(String::as_str).zip(known).collect(), why)
+        })
     }
 
-    /// One of the cases that are not compared, with what became of it.
-    pub fn told(&self, name: &str) -> String {
-        match self.reasons.get(name) {
-            Some(why) => format!("{name} ({why})"),
+    /// Those of A, of B and of both, each in words with what became of it.
+    pub fn told(&self) -> [Vec<String>; 3] {
+        let told = |(name, reason): Missing| match reason {
+            Some(reason) => format!("{name} ({reason})"),
             None => name.to_owned(),
-        }
+        };
+        self.missing()
+            .map(|(cases, _)| cases.into_iter().map(told).collect())
     }
 
     /// The verdict of every figure.

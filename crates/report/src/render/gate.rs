@@ -53,12 +53,16 @@ pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
 
 /// The cases that are not compared, each with the reason, which is no part of its name: a run is told from the next by names.
 fn missing(comparison: &Comparison) -> impl Iterator<Item = (&str, String)> {
-    let told = |label: &str, why: &str| match comparison.reasons.get(label) {
-        Some(reason) => format!("{why}: {reason}"),
-        None => why.to_owned(),
-    };
     let all = comparison.missing().into_iter();
-    all.flat_map(move |(labels, why)| labels.iter().map(move |label| (label.as_str(), told(label, why))))
+    all.flat_map(|(cases, why)| {
+        let told = move |reason: Option<&str>| match reason {
+            Some(reason) => format!("{why}: {reason}"),
+            None => why.to_owned(),
+        };
+        cases
+            .into_iter()
+            .map(move |(label, reason)| (label, told(reason)))
+    })
 }
 
 /// JUnit of a run that has no verdicts: one error.
@@ -202,11 +206,7 @@ mod tests {
         let mut one_sided = comparison("shm am_lat");
         one_sided.only_a = vec!["shm <am_bw>".to_owned()];
         one_sided.lacking = vec!["tcp am_lat".to_owned()];
-        one_sided.reasons = [(
-            "tcp am_lat".to_owned(),
-            "not measured in A: <no> route".to_owned(),
-        )]
-        .into();
+        one_sided.reasons.lacking = vec![Some("not measured in A: <no> route".to_owned())];
         let text = junit(&one_sided, true);
         assert!(
             text.contains("tests=\"5\" failures=\"1\" skipped=\"3\""),

@@ -163,9 +163,8 @@ fn untold(comparison: &Comparison) -> Option<Line> {
 
 fn lacking(comparison: &Comparison) -> Vec<Line> {
     let mut lines = Vec::new();
-    for (cases, why) in comparison.missing() {
+    for ((_, why), cases) in comparison.missing().into_iter().zip(comparison.told()) {
         if !cases.is_empty() {
-            let cases: Vec<String> = cases.iter().map(|name| comparison.told(name)).collect();
             let text = format!("{why}: {}", listed(&cases, NAMED_MAX));
             lines.push(Line::toned(Tone::Faint, text));
         }

@@ -4,7 +4,7 @@ use crate::fixture::*;
 use wirespeed_report::compare::{CompareError, Comparison, Question, compare, compare_arms};
 use wirespeed_report::render::Style;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Run, Severity};
-use wirespeed_schema::test::Test;
+use wirespeed_schema::test::{Layout, PingPong, Test};
 
 fn ping_pongs(transport: &str, size: u64, rtt_ns: f64) -> CaseResult {
     result(case(transport, am_lat(size), 400), 8, |index| {
@@ -292,24 +292,71 @@ fn a_case_that_was_not_measured_is_told_with_the_reason() {
     let why = "the budget left no time for it";
     let arms = compare_arms(&arms, ("a", "b"), &none, 0.02).unwrap();
     for found in [&compared(of_a, of_b.clone(), &none).unwrap(), &arms] {
-        let told = |names: &[String]| Vec::from_iter(names.iter().map(|name| found.told(name)));
+        let [only_a, only_b, lacking] = found.told();
         // The reason is no part of the name.
         assert_eq!(found.only_a, ["tcp am_lat 8 B"]);
         let of_b = format!("tcp am_lat 8 B (not measured in B: {why})");
-        assert_eq!(told(&found.only_a), [of_b]);
-        assert!(told(&found.only_b)[0].ends_with(&format!("(not measured in A: {why})")));
+        assert_eq!(only_a, [of_b]);
+        assert!(only_b[0].ends_with(&format!("(not measured in A: {why})")));
         assert_eq!(found.lacking, ["unix am_lat 8 B"]);
         let either = format!("unix am_lat 8 B (not measured in either: {why})");
-        assert_eq!(told(&found.lacking), [either]);
+        assert_eq!(lacking, [either]);
     }
     // Each side's own reason, where they differ.
     let mut others = of_b;
     others[2].error = Some("no route".to_owned());
     let found = compared(vec![lost(c), d], others, &none).unwrap();
-    assert_eq!(
-        found.told("unix am_lat 8 B"),
-        format!("unix am_lat 8 B (not measured in A: {why}; in B: no route)")
-    );
+    let [.., lacking] = found.told();
+    let both = format!("unix am_lat 8 B (not measured in A: {why}; in B: no route)");
+    assert_eq!(lacking, [both]);
+}
+
+/// Cases of one name have each its own reason, or none.
+#[test]
+fn a_reason_is_told_of_its_own_case() {
+    let layouts = [Layout::Short, Layout::Bcopy, Layout::Zcopy];
+    let of = |transport: &str, layout: usize, lost: Option<&str>| {
+        let mut case = ping_pongs(transport, 8, 200.0);
+        case.case.test = Test::AmLat(PingPong::new(8, layouts[layout - 1]));
+        if let Some(why) = lost {
+            (case.status, case.error) = (CaseStatus::Failed, Some(why.to_owned()));
+            case.metrics.clear();
+            case.repetitions.clear();
+        }
+        case
+    };
+    let a = vec![
+        of("shm", 1, None),
+        of("tcp", 1, None),
+        of("tcp", 2, None),
+        of("tcp", 3, None),
+        of("unix", 1, Some("none")),
+        of("unix", 1, Some("other")),
+    ];
+    let b = vec![
+        of("shm", 1, None),
+        of("tcp", 3, Some("third")),
+        of("tcp", 2, Some("second")),
+        of("unix", 1, Some("none")),
+        of("unix", 1, Some("other")),
+    ];
+    let name = "tcp am_lat 8 B";
+    let [second, third] = ["second", "third"].map(|why| format!("{name} (not measured in B: {why})"));
+    let unix = ["none", "other"].map(|why| format!("unix am_lat 8 B (not measured in either: {why})"));
+    let both_ways = [
+        (
+            compared(a.clone(), b.clone(), &question(&[], &[])).unwrap(),
+            0,
+            "B",
+        ),
+        (compared(b, a, &question(&[], &[])).unwrap(), 1, "A"),
+    ];
+    for (found, side, letter) in both_ways {
+        let told = found.told();
+        let own = [name, &second, &third].map(|one| one.replace("in B", &format!("in {letter}")));
+        assert_eq!(told[side], own);
+        assert_eq!(told[2], unix);
+    }
 }
 
 #[test]

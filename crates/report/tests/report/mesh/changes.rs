@@ -139,27 +139,19 @@ fn a_link_that_died_and_a_host_that_was_lost_are_told() {
     ];
     let comparison = compared(&a, &b);
     assert_eq!(
-        (
-            with_reasons(&comparison, &comparison.only_a).as_slice(),
-            comparison.only_b.len()
-        ),
+        (comparison.told()[0].as_slice(), comparison.only_b.len()),
         (gone.map(str::to_owned).as_slice(), 0)
     );
     let told = format!("only in A, not compared: {}", gone.join(", "));
     assert!(shown(&comparison).contains(&told), "{}", shown(&comparison));
     let back = compared(&b, &a);
     assert_eq!(
-        (back.only_a.len(), with_reasons(&back, &back.only_b).as_slice()),
+        (back.only_a.len(), back.told()[1].as_slice()),
         (0, gone.map(|name| name.replace("in B", "in A")).as_slice())
     );
     // Lost on both sides is no difference.
     let same = compared(&b, &b);
     assert_eq!(same.only_a.len() + same.only_b.len(), 0);
-}
-
-/// Names with what became of each.
-fn with_reasons(comparison: &Comparison, names: &[String]) -> Vec<String> {
-    names.iter().map(|name| comparison.told(name)).collect()
 }
 
 /// What A has and B lacks where the pairs failed in B that `fails` holds of, of each of two probes.
@@ -193,9 +185,9 @@ fn lacking(fails: [&dyn Fn(u32, u32) -> bool; 2]) -> Vec<String> {
     let (whole, part) = (of(None), of(Some(fails)));
     let lacking = compared(&whole, &part);
     let back = compared(&part, &whole);
-    let of_a = with_reasons(&lacking, &lacking.only_a);
+    let [of_a, ..] = lacking.told();
     assert_eq!(
-        with_reasons(&back, &back.only_b),
+        back.told()[1],
         of_a.iter()
             .map(|one| one.replace("in B", "in A"))
             .collect::<Vec<_>>()
