@@ -3,9 +3,9 @@
 //!
 //! A link must never accept fewer or more bytes than were asked for, nor an answer that contradicts itself.
 
-use super::found::{coding, fits, shorter};
+use super::found::{fits, shorter};
 use super::metered::Metered;
-use super::session::Session;
+use super::session::{Session, page};
 use super::{ClientOptions, Direction, Found, Way};
 use crate::digest;
 use crate::http::body::{Body, Framing};
@@ -393,14 +393,6 @@ impl BulkPort for Link {
             true => Ok(()),
             false => self.send_due(),
         }
-    }
-}
-
-/// What a page that comes with a status says; where it is coded, that nobody here can read it.
-pub(super) fn page(head: &ResponseHead, body: &mut Body<'_, BufReader<Metered>>) -> String {
-    match coding(&head.headers) {
-        Some(coding) => format!("a page coded as {coding}"),
-        None => body.small_text(4096).unwrap_or_default().trim().to_owned(),
     }
 }
 

@@ -450,6 +450,36 @@ mod tests {
     }
 
     #[test]
+    fn a_page_that_cannot_be_read_hides_no_status() {
+        for (head, page, said) in [
+            (
+                "Content-Encoding: gzip\r\n",
+                "\u{1f}\u{8b}",
+                "a page coded as gzip",
+            ),
+            ("", &*"long ".repeat(1 << 18), "HTTP 403"),
+            ("Content-Encoding: br\r\n", "", "a page coded as br"),
+        ] {
+            let answer = format!(
+                "HTTP/1.1 403 X\r\n{head}Content-Length: {}\r\n\r\n{page}",
+                page.len()
+            );
+            let (options, _) = answering(vec![answer], Duration::ZERO);
+            for error in [
+                clear(&options).unwrap_err(),
+                begin_version(&options).unwrap_err(),
+                commit_version(&options, 0).unwrap_err(),
+            ] {
+                assert!(
+                    error.why.contains("HTTP 403") && error.why.ends_with(said),
+                    "{error}"
+                );
+                assert!(!error.retry && error.remedy.is_some(), "{error:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_service_may_copy_a_version_into_its_place_for_as_long_as_that_takes() {
         let (mut slow, _) = scripted(vec![(200, String::new())], PATIENCE * 2);
         slow.patience = PATIENCE;

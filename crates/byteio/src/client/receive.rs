@@ -5,8 +5,9 @@
 
 use super::Direction;
 use super::found::coding;
-use super::link::{copy_exactly, page, refused};
+use super::link::{copy_exactly, refused};
 use super::metered::Metered;
+use super::session::page;
 use crate::http::body::Body;
 use crate::http::head::ResponseHead;
 use crate::mime::dime::{self, RecordHead};

@@ -1,6 +1,7 @@
 //! A client's connection: connected by a deadline, proven where the service asks for it, and small exchanges over it.
 //! Whatever it waits for, it must hear the wish to stop at once.
 
+use super::found::coding;
 use super::metered::Metered;
 use super::{ClientOptions, Direction};
 use crate::http::HttpError;
@@ -123,10 +124,17 @@ impl Session {
     /// One small exchange; the connection can be used again when the answer says so.
     pub fn small(&mut self, method: &str, target: &str, more: &str, body: &str) -> Result<Small, BulkError> {
         self.send(method, target, more, body)?;
-        let head = self.answer()?;
-        let body = match method {
-            "HEAD" => String::new(),
-            _ => Body::new(&mut self.reader, head.framing).small_text(SMALL_BYTES_MAX)?,
+        let mut head = self.answer()?;
+        let mut body = Body::new(&mut self.reader, head.framing);
+        let body = match (method, head.status) {
+            ("HEAD", _) => String::new(),
+            // A page that cannot be read must not hide the status that it comes with.
+            (_, 300..) => {
+                let said = page(&head, &mut body);
+                head.keeps &= body.drain(0).unwrap_or(false);
+                said
+            }
+            _ => body.small_text(SMALL_BYTES_MAX)?,
         };
         Ok(Small { head, body })
     }
@@ -142,6 +150,14 @@ impl Session {
             self.common
         );
         Ok(self.reader.get_mut().write_all(request.as_bytes())?)
+    }
+}
+
+/// What a page that comes with a status says; where it is coded, that nobody here can read it.
+pub(super) fn page(head: &ResponseHead, body: &mut Body<'_, BufReader<Metered>>) -> String {
+    match coding(&head.headers) {
+        Some(coding) => format!("a page coded as {coding}"),
+        None => body.small_text(4096).unwrap_or_default().trim().to_owned(),
     }
 }
 
