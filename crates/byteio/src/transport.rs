@@ -20,6 +20,7 @@ use wirespeed_control::{Identity, StopFlag};
 use wirespeed_schema::Case;
 use wirespeed_schema::byteio::{Between, TcpInfo, Transfer};
 use wirespeed_schema::case::{GroupKind, Role, Stop, TransportOptions};
+use wirespeed_schema::message::FailureClass;
 use wirespeed_schema::units::{nanoseconds, parse_duration_ns};
 
 /// Longest silence before a connection counts as lost, where nothing is said.
@@ -172,10 +173,15 @@ fn carry(way: Way, ctx: &Connect, words: &Words, course: &mut Course) -> Result<
             return Err(other("requests are offered for a time, not for a number of them"));
         }
     };
-    Ok(carried(
-        &options,
-        moved.map_err(|TransferError { cause, remedy, .. }| ConnectError::Unfit { cause, remedy })?,
-    ))
+    Ok(carried(&options, moved.map_err(told)?))
+}
+
+fn told(error: TransferError) -> ConnectError {
+    let TransferError { cause, remedy, class } = error;
+    match class {
+        FailureClass::Refused => ConnectError::Refused { cause, remedy },
+        _ => ConnectError::Unfit { cause, remedy },
+    }
 }
 
 /// What the registry is told of a transfer.

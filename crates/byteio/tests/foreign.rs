@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use wirespeed_byteio::client::{Direction, TransferOptions, Url, Way, transfer};
 use wirespeed_control::StopFlag;
+use wirespeed_schema::message::FailureClass;
 
 const SIZE: usize = 250_000;
 
@@ -73,7 +74,10 @@ fn a_web_server_is_sent_a_file_in_one_request_or_not_at_all() {
         let (url, kept) = server(SIZE);
         let options = put(url, way, 100_000, &source);
         let refused = transfer(&options, &StopFlag::new(), &|_| ()).unwrap_err();
-        assert!(refused.usage && refused.remedy.contains(remedy), "{refused:?}");
+        assert!(
+            refused.class == FailureClass::Usage && refused.remedy.contains(remedy),
+            "{refused:?}"
+        );
         assert_eq!(*kept.lock(), before, "{}", way.name());
     }
     let (url, kept) = server(SIZE);

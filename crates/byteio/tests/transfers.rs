@@ -17,6 +17,7 @@ use wirespeed_control::StopFlag;
 use wirespeed_control::auth::http::SecureServer;
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_schema::byteio::Transfer;
+use wirespeed_schema::message::FailureClass;
 
 const SIZE: usize = 1_234_567;
 
@@ -146,11 +147,13 @@ fn inside_tls_only_whoever_has_the_key_gets_anything() {
     let mut options = get(service.url("/f"), Way::Http);
     options.client.url.secure = true;
     options.client.identity = Some(stranger.identity().clone());
-    assert!(transfer(&options, &StopFlag::new(), &|_| ()).is_err());
+    let refused = transfer(&options, &StopFlag::new(), &|_| ()).unwrap_err();
+    assert_eq!(refused.class, FailureClass::Refused, "{refused:?}");
     options.client.identity = None;
     assert!(transfer(&options, &StopFlag::new(), &|_| ()).is_err());
     options.client.url.secure = false;
-    assert!(transfer(&options, &StopFlag::new(), &|_| ()).is_err());
+    let garbled = transfer(&options, &StopFlag::new(), &|_| ()).unwrap_err();
+    assert_eq!(garbled.class, FailureClass::Failed, "{garbled:?}");
 }
 
 #[test]
@@ -209,7 +212,7 @@ fn a_stopped_transfer_goes_on_where_it_was() {
     assert!(std::fs::read(&out).unwrap() == content);
     let again = transfer(&options, &StopFlag::new(), &|_| ()).unwrap_err();
     assert!(
-        again.usage && again.cause.contains("is there already"),
+        again.class == FailureClass::Usage && again.cause.contains("is there already"),
         "{again:?}"
     );
 }
@@ -428,7 +431,7 @@ fn a_refused_transfer_changes_nothing_and_the_file_is_as_long_as_the_resource() 
         for other in [longer, shorter, blocks] {
             let refused = transfer(&other, &StopFlag::new(), &|_| ()).unwrap_err();
             assert!(
-                refused.usage && refused.cause.contains("of another transfer"),
+                refused.class == FailureClass::Usage && refused.cause.contains("of another transfer"),
                 "{refused:?}"
             );
             assert!(all_of(out.path()) == left, "a refused transfer left traces");
@@ -547,7 +550,7 @@ fn what_is_no_regular_file_stays_what_it_is() {
             };
             let refused = transfer(&options, &StopFlag::new(), &|_| ()).unwrap_err();
             assert!(
-                refused.usage && refused.cause.contains("is no regular file"),
+                refused.class == FailureClass::Usage && refused.cause.contains("is no regular file"),
                 "{name}: {refused:?}"
             );
             assert_eq!(names(), before, "{name}");
@@ -663,7 +666,7 @@ fn so_many_bytes_and_no_more_whichever_way_they_go() {
             options.size_bytes = Some(SIZE as u64 + 1);
             let refused = transfer(&options, &StopFlag::new(), &|_| ()).unwrap_err();
             assert!(
-                refused.usage && refused.cause.contains("fewer than"),
+                refused.class == FailureClass::Usage && refused.cause.contains("fewer than"),
                 "{refused:?}"
             );
         }

@@ -39,7 +39,9 @@ impl MeasureError {
             MeasureError::Memory(_) | MeasureError::Connect(ConnectError::Memory { .. }) => {
                 Some(Self::ASK_FOR_LESS)
             }
-            MeasureError::Connect(ConnectError::Unfit { remedy, .. }) => Some(remedy),
+            MeasureError::Connect(
+                ConnectError::Unfit { remedy, .. } | ConnectError::Refused { remedy, .. },
+            ) => Some(remedy),
             _ => None,
         }
     }

@@ -430,6 +430,11 @@ pub(super) fn refused(head: &ResponseHead, why: &str) -> BulkError {
         408 | 429 | 500..=599 => BulkError::passing(text),
         _ => BulkError::lasting(text),
     };
+    let kind = match status {
+        401 => BulkErrorKind::Refused,
+        _ => BulkErrorKind::Other,
+    };
+    let error = error.of_kind(kind);
     match status {
         401 | 403 => error.with_remedy("see who may use it so: whom it serves, and whether it takes files"),
         405 | 501 => error.with_remedy("name a service that does this, such as `wirespeed byteio serve`"),

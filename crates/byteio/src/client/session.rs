@@ -9,11 +9,11 @@ use crate::http::body::Body;
 use crate::http::channel::{BUFFER_BYTES, Channel};
 use crate::http::head::ResponseHead;
 use rustix::net::sockopt;
-use std::io::{BufReader, Write as _};
+use std::io::{self, BufReader, Write as _};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wirespeed::bulk::{BulkError, Wire};
+use wirespeed::bulk::{BulkError, BulkErrorKind, Wire};
 use wirespeed_control::auth::http::SecureStream;
 use wirespeed_control::{ControlError, Subscription, reach};
 
@@ -91,11 +91,16 @@ impl Session {
             (Some(identity), true) => {
                 let deadline = Instant::now() + options.patience;
                 let secure = SecureStream::connect(stream, identity, deadline).map_err(|e| {
+                    let kind = match e.kind() {
+                        io::ErrorKind::PermissionDenied => BulkErrorKind::Refused,
+                        _ => BulkErrorKind::Other,
+                    };
                     BulkError::lasting(format!(
                         "{} is not the service that this key belongs to, or speaks no TLS: {e}",
                         url.authority()
                     ))
                     .with_remedy("check the address, and that the key or identity is that of the service")
+                    .of_kind(kind)
                 })?;
                 common.push_str(&format!("Authorization: {}\r\n", secure.proof(identity)?));
                 Channel::secure(secure)

@@ -24,6 +24,7 @@ use wirespeed_control::StopFlag;
 use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::{Connection, TcpInfo, Transfer};
 use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::message::FailureClass;
 use wirespeed_schema::outcome::Interval;
 use wirespeed_schema::units::{counted, nanoseconds as ns};
 
@@ -146,8 +147,8 @@ pub struct TransferError {
     pub cause: String,
     /// One line of remedy.
     pub remedy: String,
-    /// What the user asked for is invalid, rather than something failing.
-    pub usage: bool,
+    /// Usage where what the user asked for is invalid, refused where a key or token is wrong; failed else.
+    pub class: FailureClass,
 }
 
 impl TransferError {
@@ -155,13 +156,13 @@ impl TransferError {
         TransferError {
             cause: cause.into(),
             remedy: remedy.into(),
-            usage: true,
+            class: FailureClass::Usage,
         }
     }
 
     pub(super) fn failed(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
         TransferError {
-            usage: false,
+            class: FailureClass::Failed,
             ..Self::usage(cause, remedy)
         }
     }
@@ -171,7 +172,13 @@ impl From<BulkError> for TransferError {
     fn from(error: BulkError) -> Self {
         let remedy = error.remedy.as_deref();
         let remedy = remedy.unwrap_or("check the address, and what the service says");
-        TransferError::failed(error.why.as_str(), remedy)
+        TransferError {
+            class: match error.kind {
+                BulkErrorKind::Refused => FailureClass::Refused,
+                _ => FailureClass::Failed,
+            },
+            ..TransferError::failed(error.why.as_str(), remedy)
+        }
     }
 }
 

@@ -259,6 +259,7 @@ pub(crate) fn classify(error: &MeasureError, told_to_cancel: bool) -> FailureCla
         _ if told_to_cancel => FailureClass::PeerLost,
         MeasureError::Bootstrap(e) | MeasureError::Connect(ConnectError::Bootstrap(e)) => met(e),
         MeasureError::Memory(_) | MeasureError::Connect(ConnectError::Memory { .. }) => FailureClass::Memory,
+        MeasureError::Connect(ConnectError::Refused { .. }) => FailureClass::Refused,
         _ => FailureClass::Failed,
     }
 }

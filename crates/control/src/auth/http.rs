@@ -82,7 +82,7 @@ impl Identity {
 }
 
 impl SecureStream {
-    /// Connect to the server that `identity` knows, over `stream`.
+    /// Connect to the server that `identity` knows, over `stream`. `PermissionDenied`: it is another one.
     pub fn connect(stream: TcpStream, identity: &Identity, deadline: Instant) -> io::Result<SecureStream> {
         let connection = tls::client(identity, tls::HTTP).map_err(io::Error::other)?;
         SecureStream::shaken(stream, connection, deadline).map_err(|error| {
@@ -90,7 +90,11 @@ impl SecureStream {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Some("it did not answer in time"),
                 _ => tls::words_of(&error),
             };
-            words.map_or(error, io::Error::other)
+            let kind = match tls::is_anothers(&error) {
+                true => io::ErrorKind::PermissionDenied,
+                false => io::ErrorKind::Other,
+            };
+            words.map_or(error, |words| io::Error::new(kind, words))
         })
     }
 

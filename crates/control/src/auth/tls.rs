@@ -160,6 +160,12 @@ pub(crate) fn words_of(error: &io::Error) -> Option<&'static str> {
     })
 }
 
+/// Whether a handshake failed because the far end is not the one whose certificate is known.
+pub(crate) fn is_anothers(error: &io::Error) -> bool {
+    let tls = error.get_ref().and_then(|error| error.downcast_ref());
+    matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
+}
+
 /// The value that only this connection has.
 pub(crate) fn channel_value(connection: &Connection) -> io::Result<[u8; 32]> {
     let exported = match connection {

@@ -33,6 +33,8 @@ pub enum BulkErrorKind {
     Silent,
     /// What answers does not serve by this protocol: no other question helps.
     Unspoken,
+    /// One end is not whom the other takes for its own: a wrong key or token.
+    Refused,
 }
 
 /// Why an operation or a connection failed.

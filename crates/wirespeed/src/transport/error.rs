@@ -54,6 +54,14 @@ pub enum ConnectError {
         /// One line of remedy.
         remedy: String,
     },
+    /// The far end refuses this one, or is not the one that its identity tells of.
+    #[error("{cause}")]
+    Refused {
+        /// One line of cause.
+        cause: String,
+        /// One line of remedy.
+        remedy: String,
+    },
     /// Anything else, in one line.
     #[error("{0}")]
     Other(String),

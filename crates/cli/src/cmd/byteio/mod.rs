@@ -44,10 +44,11 @@ pub fn byteio(arguments: &ByteioArgs, color: ColorChoice) -> Result<Ended, Failu
 
 impl From<TransferError> for Failure {
     fn from(error: TransferError) -> Self {
-        match error.usage {
-            true => Failure::usage(error.cause, error.remedy),
-            false => Failure::failed(error.cause, error.remedy),
-        }
+        Failure::with(
+            wirespeed_control::exit_code(error.class),
+            error.cause,
+            error.remedy,
+        )
     }
 }
 
@@ -131,4 +132,27 @@ fn first_error(pair: &Pair) -> Option<Known> {
     let error = pair.error.clone().filter(|_| was_reached(pair));
     let of_pair = error.map(|error| (error, pair.remedy.clone()));
     of_pair.or_else(|| pair.runs.iter().find_map(of_runs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::errors::exit;
+    use wirespeed_schema::message::FailureClass;
+
+    #[test]
+    fn a_wrong_key_ends_a_transfer_as_it_ends_any_verb() {
+        for (class, code) in [
+            (FailureClass::Refused, exit::REFUSED),
+            (FailureClass::Usage, exit::USAGE),
+            (FailureClass::Failed, exit::FAILED),
+        ] {
+            let error = TransferError {
+                cause: "cause".to_owned(),
+                remedy: "remedy".to_owned(),
+                class,
+            };
+            assert_eq!(Failure::from(error).code, code);
+        }
+    }
 }
