@@ -717,3 +717,25 @@ fn a_get_that_fails_has_no_file_of_that_name() {
         assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 1);
     }
 }
+
+#[test]
+fn a_put_into_a_folder_that_is_not_there_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("source");
+    std::fs::write(&source, b"x").unwrap();
+    let service = Running::start(folder.path(), true, None);
+    for way in Way::ALL {
+        let mut options = get(service.url("/none/new"), way);
+        options.client.direction = Direction::Put;
+        options.source = Some(source.clone());
+        let refused = transfer(&options, &StopFlag::new(), &|_| ()).unwrap_err();
+        assert!(
+            refused.cause.contains("the folder that it goes into"),
+            "{refused:?}"
+        );
+        assert!(refused.remedy.starts_with("make its folder"), "{refused:?}");
+        options.client.url = service.url("/.wirespeed-x");
+        let hidden = transfer(&options, &StopFlag::new(), &|_| ()).unwrap_err();
+        assert!(hidden.cause.contains("no such resource"), "{hidden:?}");
+    }
+}

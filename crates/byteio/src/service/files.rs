@@ -47,6 +47,8 @@ impl From<io::Error> for Trouble {
 pub enum Denied {
     /// There is none of that name, or none that may be seen.
     Unknown,
+    /// None can be made: its folder is not there.
+    NoFolder,
     /// It is there but may not be read.
     Read,
     /// Nothing may be written.
@@ -61,6 +63,7 @@ impl From<Denied> for Fault {
     fn from(denied: Denied) -> Self {
         match denied {
             Denied::Unknown => Fault::resource_unknown("no such resource"),
+            Denied::NoFolder => Fault::resource_unknown("the folder that it goes into is not there"),
             Denied::Read => Fault::read_not_permitted("the service may not read this resource"),
             Denied::Write => Fault::write_not_permitted("this service is not writable"),
             Denied::Condition => Fault::server("the resource is of another version"),
@@ -173,7 +176,10 @@ impl Root {
         }
         let folder = self
             .open_beneath(folder, OFlags::PATH | OFlags::DIRECTORY)
-            .map_err(|errno| denied(errno, Access::Write))?;
+            .map_err(|errno| match errno {
+                Errno::NOENT | Errno::NOTDIR => Denied::NoFolder,
+                errno => denied(errno, Access::Write),
+            })?;
         Ok((folder, name.to_owned()))
     }
 
@@ -288,13 +294,17 @@ mod tests {
         for bad in [
             "/out",
             "/sub",
-            "/none/new",
             "/../new",
+            "/out/new",
+            "/absolute/new",
             "/sub/.",
             "/.wirespeed-1",
             "/loop",
         ] {
             assert_eq!(writable.existing(bad).err(), Some(Denied::Unknown), "{bad}");
+        }
+        for lost in ["/none/new", "/sub/none/new", "/sub/file/new"] {
+            assert_eq!(writable.existing(lost).err(), Some(Denied::NoFolder), "{lost}");
         }
     }
 

@@ -154,6 +154,8 @@ fn small(reader: &mut Reader, keep: bool, content_type: &str, body: &[u8]) -> io
 fn deny(reader: &mut Reader, denied: Denied, keep: bool) -> io::Result<After> {
     let (status, why) = match denied {
         Denied::Unknown => ("404 Not Found", "no such resource\n"),
+        // As WebDAV says it (RFC 4918, 9.7.1).
+        Denied::NoFolder => ("409 Conflict", "the folder that it goes into is not there\n"),
         Denied::Read => ("403 Forbidden", "the service may not read this resource\n"),
         Denied::Write => ("403 Forbidden", "this service is not writable\n"),
         Denied::Condition => ("412 Precondition Failed", "the resource is of another version\n"),

@@ -56,6 +56,13 @@ pub(super) fn serve(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::
     let target = match opened {
         Ok(target) => target,
         Err(files::Denied::Unknown) => return say(reader, "404 Not Found", "no such resource"),
+        Err(files::Denied::NoFolder) => {
+            return say(
+                reader,
+                "409 Conflict",
+                "the folder that it goes into is not there",
+            );
+        }
         Err(_) => return say(reader, "403 Forbidden", "this resource may not be opened so"),
     };
     let accepted =
