@@ -155,10 +155,15 @@ pub fn shown(path: &Path) -> String {
 
 /// The name of `path` for other programs, and documents, that have it as text. Errors where it is none.
 pub fn text(path: &Path) -> Result<String, Failure> {
+    text_or(path, "give it a name in UTF-8, or a link with one")
+}
+
+/// The same, where something else helps.
+pub fn text_or(path: &Path, remedy: &str) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Failure::usage(
             format!("{} is not UTF-8, and is given to others as text", shown(path)),
-            "give it a name in UTF-8, or a link with one",
+            remedy,
         )
     })
 }

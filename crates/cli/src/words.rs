@@ -31,9 +31,34 @@ pub fn of(word: &OsStr) -> String {
     said + "'"
 }
 
+/// A word as a shell takes it for one, whatever is in it.
+pub fn for_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/.,:_-+=@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// Words as a line that a shell takes apart into the same.
+pub fn line(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| for_shell(word)).collect();
+    words.join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn a_shell_takes_a_line_apart_into_the_same_words() {
+        let words = ["a", "", "it's", "b c", "$HOME", "\\", "*", "é\"`", "~", "#"].map(str::to_owned);
+        let told = format!("printf '%s\\n' {}", line(&words));
+        let said = Command::new("sh").args(["-c", &told]).output().unwrap().stdout;
+        assert_eq!(String::from_utf8(said).unwrap(), words.join("\n") + "\n");
+        assert_eq!(line(&["lab".to_owned(), "a b".to_owned()]), "lab 'a b'");
+    }
 
     #[test]
     fn no_byte_of_a_word_is_lost() {

@@ -3,7 +3,9 @@
 
 use assert_cmd::Command;
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::io::BufRead as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -264,6 +266,22 @@ fn names_from_outside_move_no_cursor() {
             assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{words:?}: {shown:?}");
         }
     }
+}
+
+#[test]
+fn a_folder_that_no_command_can_name_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let odd = home.path().join(OsStr::from_bytes(b"caf\xe9"));
+    std::fs::create_dir(&odd).unwrap();
+    let words = "byteio bench --profile byteio2009 --emulated --size 64K";
+    let refused = wirespeed().args(words.split(' ')).env("TMPDIR", &odd).output();
+    let refused = refused.unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains(r"caf\xe9") && said.contains("help: point TMPDIR"),
+        "{said}"
+    );
 }
 
 #[test]

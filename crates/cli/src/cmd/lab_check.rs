@@ -3,7 +3,7 @@
 //! What is checked is the path and the clock, so nothing else may be the limit: the file is in memory, the congestion
 //! control fills the wire, and the programs wait for no CPU.
 
-use super::byteio::{NAME, Served, this_program};
+use super::byteio::{NAME, Served, far_service, this_program};
 use crate::errors::{Ended, Failure, exit};
 use crate::output;
 use crate::progress::Progress;
@@ -92,7 +92,7 @@ const fn rate(name: &'static str, path: &'static str, bits_per_s: f64, size: &'s
 pub fn check() -> Result<Ended, Failure> {
     let served = Served::warm(2 << 30)?;
     let ends = Ends {
-        served: served.folder().to_string_lossy().into_owned(),
+        served: served.folder()?,
         before: if may_be_first() { FIRST } else { &[] },
     };
     let mut far_off = Vec::new();
@@ -180,9 +180,8 @@ impl Row {
 
     /// What wirespeed says, and what the lab says of its packets.
     fn ours(&self, ends: &Ends) -> Result<(f64, String), Failure> {
-        let program = this_program();
-        let served = &ends.served;
-        let far = format!("'{program}' byteio serve '{served}' --listen 192.0.2.2 --plain");
+        let program = this_program()?;
+        let far = far_service(&program, &ends.served);
         let bench = format!(
             "byteio bench http://192.0.2.2:7412/{NAME} --mechanism bulk --threads 1 --depth 4 --size {} --repeats 1 --json",
             self.size
@@ -231,7 +230,7 @@ impl Row {
 
     fn lab(&self, ends: &Ends, far: &str, near: &[&str]) -> Result<Output, Failure> {
         let far = [&ends.before.join(" "), far].join(" ");
-        let output = Command::new(this_program())
+        let output = Command::new(this_program()?)
             .arg("lab")
             .args(self.path.split(' '))
             .args(["--far", far.trim_start(), "--"])

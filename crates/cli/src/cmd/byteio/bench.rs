@@ -13,7 +13,6 @@ use crate::experiment::{Experiment, Found, How, Prepared};
 use crate::open_loop::TRIALS;
 use crate::output;
 use std::fmt::Write as _;
-use std::path::Path;
 use wirespeed_byteio::client::{Claim, Target, TransferOptions};
 use wirespeed_control::auth::IDENTITY_VARIABLE;
 use wirespeed_report::byteio::{RECOMMENDED, TRIED, complete, take_pairs};
@@ -135,8 +134,8 @@ fn machines(arguments: &ByteioBenchArgs, words: &TransferArgs) -> Result<Option<
             true => None,
             false => Some(Served::warm(size_bytes)?),
         };
-        let folder = _served.as_ref().map_or(Path::new(FOLDER), Served::folder);
-        let pairs = emulated::plan(folder)?;
+        let folder = _served.as_ref().map(Served::folder).transpose()?;
+        let pairs = emulated::plan(folder.as_deref().unwrap_or(FOLDER))?;
         return Ok(Some(Machines { pairs, _served }));
     }
     let Some(path) = &arguments.pairs else {

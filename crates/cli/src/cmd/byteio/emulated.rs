@@ -7,7 +7,7 @@ use super::served::NAME;
 use crate::args::TransferArgs;
 use crate::cmd::speed::speed;
 use crate::errors::Failure;
-use std::path::Path;
+use crate::words;
 
 /// A pair of the paper.
 struct Row {
@@ -62,10 +62,9 @@ pub fn size_bytes(words: &TransferArgs) -> Result<u64, Failure> {
 }
 
 /// The pairs, each inside a lab of its own, and a service of what is in `folder`.
-pub fn plan(folder: &Path) -> Result<Vec<Planned>, Failure> {
-    let program = this_program();
-    let folder = folder.to_string_lossy();
-    let far = format!("'{program}' byteio serve '{folder}' --listen 192.0.2.2 --plain");
+pub fn plan(folder: &str) -> Result<Vec<Planned>, Failure> {
+    let program = this_program()?;
+    let far = far_service(&program, folder);
     let planned = |row: &Row| {
         let rate = format!("{}Mb/s", row.nominal_megabits / row.divisor);
         let mut reader: Vec<String> = [&program, "lab", "--rate", &rate].map(str::to_owned).to_vec();
@@ -85,6 +84,20 @@ pub fn plan(folder: &Path) -> Result<Vec<Planned>, Failure> {
     ROWS.iter().map(planned).collect()
 }
 
+/// The command of a lab's far end that serves what is in `folder`.
+pub fn far_service(program: &str, folder: &str) -> String {
+    let words = [
+        program,
+        "byteio",
+        "serve",
+        folder,
+        "--listen",
+        "192.0.2.2",
+        "--plain",
+    ];
+    words::line(&words.map(str::to_owned))
+}
+
 fn how(row: &Row) -> String {
     let path = match row.delay_ms {
         Some(delay) => format!("round trip {} ms", 2 * delay),
@@ -99,6 +112,14 @@ fn how(row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_far_end_serves_whatever_its_folder_is_called() {
+        assert_eq!(
+            far_service("/it's/ws", "/a b"),
+            r"'/it'\''s/ws' byteio serve '/a b' --listen 192.0.2.2 --plain"
+        );
+    }
 
     #[test]
     fn scaled_rows_say_so() {

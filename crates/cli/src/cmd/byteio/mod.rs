@@ -13,6 +13,7 @@ mod served;
 mod transfers;
 
 pub use ab::{ab, is_bench};
+pub use emulated::far_service;
 pub use job::{size, time};
 pub use pairs::this_program;
 pub use served::{NAME, Served};

@@ -8,10 +8,11 @@ use crate::args::{ByteioBenchArgs, ColorChoice, TransferArgs};
 use crate::cmd::speed::speed;
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
-use crate::file;
+use crate::file::{self, text_or};
 use crate::input;
 use crate::output::{self, Output};
 use crate::progress::Progress;
+use crate::words;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -166,15 +167,11 @@ fn planned(reader: &Machine, server: &Machine) -> Result<Planned, Failure> {
         nominal = Some(nominal.filter(|least| least.get() < one.get()).unwrap_or(one));
     }
     let mut words = reader.run.clone();
-    words.push(
-        reader
-            .program
-            .clone()
-            .unwrap_or_else(|| match reader.run.is_empty() {
-                true => this_program(),
-                false => "wirespeed".to_owned(),
-            }),
-    );
+    words.push(match (&reader.program, reader.run.is_empty()) {
+        (Some(program), _) => program.clone(),
+        (None, true) => this_program()?,
+        (None, false) => "wirespeed".to_owned(),
+    });
     Ok(Planned {
         name: format!("{} -> {}", reader.name, server.name),
         reader: words,
@@ -185,9 +182,15 @@ fn planned(reader: &Machine, server: &Machine) -> Result<Planned, Failure> {
 }
 
 /// The path of the program that runs.
-pub fn this_program() -> String {
+pub fn this_program() -> Result<String, Failure> {
     let program = std::env::current_exe().ok();
-    program.map_or("wirespeed".to_owned(), |path| path.to_string_lossy().into_owned())
+    program.map_or(Ok("wirespeed".to_owned()), |path| as_given(&path))
+}
+
+/// A program as commands have it.
+fn as_given(program: &Path) -> Result<String, Failure> {
+    let remedy = "copy the program to a place whose path is UTF-8, and start it there";
+    text_or(program, remedy)
 }
 
 impl Planned {
@@ -342,7 +345,12 @@ fn show(plan: &[Planned], command: impl Fn(&Planned) -> Vec<String>) -> Result<E
     for (number, round) in (1..).zip(rounds(plan)) {
         for one in round {
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "round {number}: {}: {}", one.name, command(one).join(" "));
+            let _ = writeln!(
+                text,
+                "round {number}: {}: {}",
+                one.name,
+                words::line(&command(one))
+            );
         }
     }
     output::print(&text).map(|()| Ended::OK)
@@ -446,6 +454,8 @@ fn alone(plan: &[Planned], mut found: Vec<Measured>) -> Vec<Measured> {
 mod tests {
     use super::*;
     use clap::Parser as _;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
     use wirespeed_schema::Finite;
     use wirespeed_schema::byteio::Transfer;
 
@@ -557,6 +567,17 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_no_command_can_name_is_refused() {
+        let odd = Path::new(OsStr::from_bytes(b"/caf\xe9/wirespeed"));
+        let refused = as_given(odd).unwrap_err();
+        assert!(
+            refused.cause.starts_with(r"$'/caf\xe9/wirespeed' is not UTF-8"),
+            "{refused:?}"
+        );
+        assert_eq!(as_given(Path::new("/café/ws")).unwrap(), "/café/ws");
+    }
+
+    #[test]
     fn a_pair_is_as_slow_as_its_slower_link() {
         let text = "pairs = [\"a -> b\"]\n[[machine]]\nname = \"a\"\nnominal = \"1Gb/s\"\nrun = [\"ssh\", \"a\"]\n[[machine]]\nname = \"b\"\nurl = \"http://b/f\"\nnominal = \"100Mb/s\"\n";
         let plan = parse(text, false).unwrap();
@@ -594,7 +615,7 @@ mod tests {
             "{why}"
         );
         assert_eq!(said("exit 1", "advice").1.as_deref(), Some("advice"));
-        let emulated = super::super::emulated::plan(Path::new("folder")).unwrap();
+        let emulated = super::super::emulated::plan("folder").unwrap();
         assert!(emulated.iter().all(|one| one.advice().contains("root")));
         assert!(
             machines(2, "\"all\"")

@@ -160,10 +160,11 @@ fn path(arguments: &ByteioPeersArgs) -> Result<Path<'_>, Failure> {
     }
     Ok(Path {
         far: FarEnd {
-            program: arguments.program.clone().unwrap_or_else(|| match is_here {
-                true => this_program(),
-                false => "wirespeed".to_owned(),
-            }),
+            program: match (&arguments.program, is_here) {
+                (Some(program), _) => program.clone(),
+                (None, true) => this_program()?,
+                (None, false) => "wirespeed".to_owned(),
+            },
             run,
             file: file::text(&file)?,
             at,

@@ -1,9 +1,9 @@
 //! A file of zeros to serve where the path is measured, not the disk: sparse, and in the page cache before anybody asks.
 
 use crate::errors::Failure;
+use crate::file::text_or;
 use std::fs::File;
 use std::io;
-use std::path::Path;
 use tempfile::TempDir;
 
 /// The file's name below its folder.
@@ -28,9 +28,9 @@ impl Served {
         made().map_err(failed)
     }
 
-    /// The folder.
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
+    /// The folder, as other programs are given it.
+    pub fn folder(&self) -> Result<String, Failure> {
+        text_or(self.folder.path(), "point TMPDIR to a folder whose path is UTF-8")
     }
 }
 
@@ -44,11 +44,12 @@ fn failed(error: io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn it_is_as_long_as_asked_for_and_gone_at_the_end() {
         let served = Served::warm(3 << 20).unwrap();
-        let path = served.folder().join(NAME);
+        let path = Path::new(&served.folder().unwrap()).join(NAME);
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 3 << 20);
         drop(served);
         assert!(!path.exists());
