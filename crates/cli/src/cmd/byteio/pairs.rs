@@ -2,8 +2,6 @@
 //! machine, or any other that a command reaches (ssh, a container, a network namespace); it runs `wirespeed byteio bench`
 //! there and hands its document back on stdout.
 
-mod reader;
-
 use super::job::size;
 use super::{ANEW, Known, publish};
 use crate::args::{ByteioBenchArgs, ColorChoice, TransferArgs};
@@ -19,7 +17,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use wirespeed_control::StopFlag;
+use std::process::{Command, Stdio};
 use wirespeed_mesh::Pair as Ends;
 use wirespeed_mesh::schedule::pack;
 use wirespeed_report::byteio::{complete, result_of};
@@ -227,15 +225,9 @@ impl Planned {
     }
 
     /// The pair, and the case that the reader measured; a pair without runs where it gave none.
-    fn measure(
-        &self,
-        words: &TransferArgs,
-        arguments: &ByteioBenchArgs,
-        repeats: u32,
-        stop: &StopFlag,
-    ) -> Measured {
+    fn measure(&self, words: &TransferArgs, arguments: &ByteioBenchArgs, repeats: u32) -> Measured {
         let command = self.command(words, arguments, repeats);
-        let (mut pair, case) = match output_of(&command, self.advice(), stop) {
+        let (mut pair, case) = match output_of(&command, self.advice()) {
             Ok(found) => found,
             Err(why) => (self.lost(words, why), None),
         };
@@ -292,9 +284,17 @@ fn name(value: &dyn std::fmt::Debug) -> String {
 type Measured = (Pair, CaseResult);
 
 /// Run a reader and read its document; `advice`: what helps where it names nothing.
-fn output_of(command: &[String], advice: &str, stop: &StopFlag) -> Result<(Pair, Option<CaseResult>), Known> {
+fn output_of(command: &[String], advice: &str) -> Result<(Pair, Option<CaseResult>), Known> {
     let look = |why: String| (why, Some(advice.to_owned()));
-    let output = reader::output(command, reader::LONGEST, stop).map_err(look)?;
+    let Some((program, rest)) = command.split_first() else {
+        return Err(look("nothing to run".to_owned()));
+    };
+    let output = Command::new(program)
+        .args(rest)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .output();
+    let output = output.map_err(|e| look(format!("cannot run {program}: {e}")))?;
     let said = String::from_utf8_lossy(&output.stderr);
     let told = |label| said.lines().rev().find_map(|line: &str| line.strip_prefix(label));
     let last = || {
@@ -392,7 +392,7 @@ pub fn bench(
             let waiting = Progress::waiting(&all, quiet);
             let readers: Vec<_> = plan
                 .iter()
-                .map(|one| (one, scope.spawn(|| one.measure(words, arguments, repeats, &stop))))
+                .map(|one| (one, scope.spawn(|| one.measure(words, arguments, repeats))))
                 .collect();
             let lost = |one: &Planned| {
                 let pair = one.lost(words, ("its reader was lost".to_owned(), None));
@@ -412,7 +412,7 @@ pub fn bench(
                 true => one.unreached(words),
                 false => {
                     progress.start_as(&one.name);
-                    one.measure(words, arguments, repeats, &stop)
+                    one.measure(words, arguments, repeats)
                 }
             };
             let found = plan.iter().map(measured).collect();
@@ -607,7 +607,7 @@ mod tests {
     fn what_helps_is_what_the_reader_says_or_what_can_be_followed() {
         let said = |words: &str, advice| {
             let command = ["sh", "-c", words].map(str::to_owned);
-            output_of(&command, advice, &StopFlag::new()).unwrap_err()
+            output_of(&command, advice).unwrap_err()
         };
         let (why, remedy) = said("echo 'error: no room' >&2; echo 'help: make room' >&2", "advice");
         assert!(
