@@ -282,6 +282,27 @@ fn a_document_of_a_later_version_is_remarked_on_by_every_reader() {
     }
 }
 
+/// Of two documents of later versions both are named.
+#[test]
+fn a_comparison_names_each_document_of_a_later_version() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "run latency --via inproc --iters 50 --warmup 0 -q -o own.json";
+    ends(dir.path(), line, 0);
+    for (name, version) in [("a.json", "1.98"), ("b.json", "1.99")] {
+        let mut later = json(dir.path(), "own.json");
+        later["document_version"] = version.into();
+        std::fs::write(dir.path().join(name), later.to_string()).unwrap();
+    }
+    let said = ends(dir.path(), "compare a.json b.json --allow-inconclusive", 0);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "A is a document of version 1.98",
+        "B is a document of version 1.99",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
 #[test]
 fn results_of_other_tools_are_read() {
     let dir = tempfile::tempdir().unwrap();

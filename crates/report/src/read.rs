@@ -160,11 +160,26 @@ pub fn newer_remark(run: &Run) -> Option<&Remark> {
     run.remarks.iter().find(|remark| remark.code == NEWER)
 }
 
+/// One remark on all of these documents, each with its name, that a later version wrote.
+pub fn newer_of<'a>(named: impl IntoIterator<Item = (&'a str, &'a Run)>) -> Option<Remark> {
+    let newer = named.into_iter().filter(|(_, run)| newer_remark(run).is_some());
+    let told = newer
+        .map(|(name, run)| {
+            format!(
+                "{name} is a document of version {}",
+                quoted(&run.document_version, 20)
+            )
+        })
+        .collect::<Vec<_>>();
+    (!told.is_empty()).then(|| newer_than_here(&told.join(", ")))
+}
+
 fn newer(version: &str) -> Remark {
-    let message = format!(
-        "a document of version {}: what versions after {DOCUMENT_VERSION} added is not shown",
-        quoted(version, 20)
-    );
+    newer_than_here(&format!("a document of version {}", quoted(version, 20)))
+}
+
+fn newer_than_here(what: &str) -> Remark {
+    let message = format!("{what}: what versions after {DOCUMENT_VERSION} added is not shown");
     let remedy = "read it with the version of wirespeed that wrote it, or a newer one";
     Remark::new(Severity::Note, NEWER, message, Some(remedy))
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use wirespeed_schema::case::{Case, GroupKind, TransportOptions};
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::plan::Surroundings;
+use wirespeed_schema::test::Capability;
 
 /// The machine that the plan was given to, and the transports of this program.
 pub struct Machine<'a> {
@@ -126,9 +127,9 @@ impl Surroundings for Machine<'_> {
         self.job.is_some()
     }
 
-    fn moves_files(&self, transport: &str) -> bool {
-        let limits = self.limits(transport, &TransportOptions::new());
-        limits.is_some_and(|limits| limits.groups == [GroupKind::Hosts])
+    fn has_capability(&self, transport: &str, capability: Capability) -> bool {
+        let entry = self.registry.find(transport);
+        entry.is_some_and(|entry| entry.runner(capability).is_some())
     }
 
     fn sends_in_place(&self, transport: &str) -> bool {

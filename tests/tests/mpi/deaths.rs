@@ -211,7 +211,7 @@ fn words_that_make_no_sense_are_answered_once() {
         (2, "run tag_lot --via mpi", "tag_lot"),
         (2, "run tag_lat --via mpi --size -1", "-1"),
         (2, "run --via", "--via"),
-        (2, "run tag_lat", "--via TRANSPORT: shm, unix, tcp, udp, "),
+        (2, "run tag_lat", "--via TRANSPORT: shm, unix, tcp, uct, ucp, mpi"),
         (1, "run tag_lat --via mpi", "the job has one rank"),
         (3, "run tag_lat --via mpi -n 10", "needs pairs of ranks"),
     ];

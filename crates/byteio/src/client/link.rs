@@ -439,7 +439,10 @@ pub(super) fn refused(head: &ResponseHead, why: &str) -> BulkError {
         401 | 403 => error.with_remedy("see who may use it so: whom it serves, and whether it takes files"),
         405 | 501 => error.with_remedy("name a service that does this, such as `wirespeed byteio serve`"),
         404 | 410 => error.with_remedy("check the path in the address"),
-        409 => error.with_remedy("make its folder at the service first, or check the path in the address"),
+        409 if why.contains("folder") => {
+            error.with_remedy("make its folder at the service first, or check the path in the address")
+        }
+        409 => error.with_remedy("see what the service says is in the way, and give the same command again"),
         408 | 429 | 503 => error.with_remedy("try again later, or with fewer connections"),
         413 => error.with_remedy("choose smaller blocks"),
         507 => error.with_remedy("make room at the service, and give the same command again"),

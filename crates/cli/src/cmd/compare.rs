@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::results;
 use std::path::Path;
 use wirespeed_report::compare::{self, CompareError, Comparison, Question, Verdict};
-use wirespeed_report::read::newer_remark;
+use wirespeed_report::read::newer_of;
 use wirespeed_report::render;
 use wirespeed_schema::Run;
 use wirespeed_schema::plan::Until;
@@ -42,8 +42,8 @@ pub fn compare(arguments: &CompareArgs, color: ColorChoice) -> Result<Ended, Fai
     let (a, b) = (results::load(&arguments.a)?, results::load(&arguments.b)?);
     let names = results::names([arguments.a.as_path(), arguments.b.as_path()].into_iter());
     let mut draft = Draft::begin(None, false);
-    for remark in [&a, &b].into_iter().filter_map(newer_remark) {
-        draft.remark(remark.clone());
+    if let Some(remark) = newer_of([("A", &a), ("B", &b)]) {
+        draft.remark(remark);
     }
     let found = compare::compare(
         (&names[0], &a),

@@ -1,8 +1,8 @@
 //! What helps after a comparison that ends badly. It must name no row that is not there, no verb that cannot measure the sides, and
 //! not the answer: a workflow is shown none.
 
-use super::words::{how, needed};
-use super::{Comparison, Method, Verdict};
+use super::words::{how, runs_asked};
+use super::{Comparison, Method, Row, Verdict};
 use crate::thresholds::ROUNDS_WORTH_MAX;
 
 impl Comparison {
@@ -38,17 +38,18 @@ impl Comparison {
                 .iter()
                 .filter(|one| one.verdict == Verdict::Inconclusive)
         };
-        let (mut most, mut withheld) = (open().filter_map(|one| one.runs_min).max(), false);
-        for row in &self.rows {
-            if row.verdict == Verdict::Inconclusive {
-                most = most.max(needed(row));
-                withheld |= !row.withheld.is_empty();
-            }
-        }
+        let rows: Vec<&Row> = self
+            .rows
+            .iter()
+            .filter(|row| row.verdict == Verdict::Inconclusive)
+            .collect();
+        let most = open().filter_map(|one| one.runs_min).max().max(runs_asked(&rows));
+        // No tolerance gives a verdict to a row without an interval.
+        let is_short = rows.iter().any(|row| row.lower.is_none());
         match most {
-            _ if withheld => calmer(self).to_owned(),
+            _ if rows.iter().any(|row| !row.withheld.is_empty()) => calmer(self).to_owned(),
             None if open().next().is_some() => "look at the runs without that figure".to_owned(),
-            Some(runs) if runs <= ROUNDS_WORTH_MAX => how(self, runs),
+            Some(runs) if is_short || runs <= ROUNDS_WORTH_MAX => how(self, runs),
             _ => "tolerate more with --within".to_owned(),
         }
     }
@@ -83,7 +84,7 @@ pub(super) fn other_ways(comparison: &Comparison) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::{MeshChange, Row, Unjudged};
+    use crate::compare::{MeshChange, Unjudged};
 
     /// A comparison with slower figures: in a row, without a ratio, or both.
     fn slower(method: Method, (rows, unjudged): (usize, usize)) -> Comparison {

@@ -232,9 +232,7 @@ fn lacking_runs(comparison: &Comparison) -> Option<String> {
     let open: Vec<&Row> = rows.collect();
     let without = open.iter().filter(|row| row.lower.is_none()).count();
     let told = open.iter().filter(|row| row.more_runs.is_some()).count();
-    // What an interval needs, and where all have one, what a verdict does.
-    let asked = open.iter().filter(|row| without == 0 || row.lower.is_none());
-    let needed = asked.filter_map(|row| needed(row)).max()?;
+    let needed = runs_asked(&open)?;
     let which = match told == open.len() {
         true => "the inconclusive ones".to_owned(),
         false => format!("{told} of the inconclusive ones"),
@@ -255,8 +253,15 @@ fn lacking_runs(comparison: &Comparison) -> Option<String> {
     })
 }
 
+/// Runs a side that rows without a verdict need: for an interval, and where all have one, for a verdict.
+pub(super) fn runs_asked(open: &[&Row]) -> Option<u64> {
+    let all_have_one = open.iter().all(|row| row.lower.is_some());
+    let asked = open.iter().filter(|row| all_have_one || row.lower.is_none());
+    asked.filter_map(|row| needed(row)).max()
+}
+
 /// Runs a side that should give a verdict, those that there are included.
-pub(super) fn needed(row: &Row) -> Option<u64> {
+fn needed(row: &Row) -> Option<u64> {
     Some(u64::from(row.a_runs.min(row.b_runs)) + row.more_runs?)
 }
 

@@ -6,7 +6,7 @@ use super::parameters::{TEST, VIA, parameter, takes};
 use super::surroundings::Surroundings;
 use super::{length, ranks};
 use crate::case::{Case, GroupKind, TransportOptions};
-use crate::kinds::{self, Kind, Payload, Roles};
+use crate::kinds::{self, Kind, Payload};
 use crate::test::asked::{Asked, LAYOUT, SIZE, SIZE_MAX_BYTES};
 use crate::test::{Layout, PingPong, Test};
 use crate::units;
@@ -81,11 +81,10 @@ fn transport<'a>(words: &Words<'a>, kind: &Kind, around: &dyn Surroundings) -> R
     let transports = around.transports();
     let known: Vec<&str> = transports.iter().map(String::as_str).collect();
     let via = words.get(&VIA).ok_or_else(|| {
-        // What moves data between here and a service moves no messages, and the other way round.
-        let for_services = matches!(kind.roles, Roles::Near(_));
         let is_of_job = |via: &str| around.default_group(via, &TransportOptions::new()).0 == GroupKind::Job;
-        let fits =
-            |via: &&str| around.moves_files(via) == for_services && (!around.is_in_job() || is_of_job(via));
+        let fits = |via: &&str| {
+            around.has_capability(via, kind.capability) && (!around.is_in_job() || is_of_job(via))
+        };
         let fitting: Vec<&str> = known.iter().copied().filter(fits).collect();
         let remedy = format!("add --via TRANSPORT: {}", fitting.join(", "));
         PlanError::new("no transport is named", remedy)

@@ -1,6 +1,7 @@
 //! What expansion asks of the machine and the registry, so that this crate needs to know neither.
 
 use crate::case::{Case, GroupKind, TransportOptions};
+use crate::test::Capability;
 
 /// The facts on which defaults depend. Answers must not change during one expansion.
 pub trait Surroundings {
@@ -20,9 +21,9 @@ pub trait Surroundings {
         false
     }
 
-    /// Whether `transport` moves files between here and a service, no messages between ranks.
-    fn moves_files(&self, _transport: &str) -> bool {
-        false
+    /// Whether `transport` can do what tests with this capability need.
+    fn has_capability(&self, _transport: &str, _capability: Capability) -> bool {
+        true
     }
 
     /// Whether `transport` sends payloads from where they are: then no other layout is faster, at any size.

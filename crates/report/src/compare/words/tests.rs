@@ -228,6 +228,13 @@ fn the_remedy_of_an_open_verdict_can_be_followed() {
     assert_eq!(remedy(vec![open(191)]), margin);
     assert_eq!(remedy(vec![open(1), open(191)]), margin);
     assert_eq!(remedy(vec![row("x", 1.02, Verdict::Inconclusive)]), margin);
+    // A row without an interval gets a verdict by runs alone, whatever the others lack.
+    let short = Row {
+        lower: None,
+        ..open(4)
+    };
+    let few = "measure with --pairs 14, or pass --allow-inconclusive";
+    assert_eq!(remedy(vec![short, open(191)]), few);
     // Of a row with a verdict nothing is asked.
     let told = Row {
         more_runs: Some(5),
