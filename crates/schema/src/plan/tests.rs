@@ -3,7 +3,7 @@
 use super::*;
 use crate::case::{Case, GroupKind, RankSpec, Role, Stop, TransportOptions};
 use crate::kinds::KINDS;
-use crate::test::{Layout, Test};
+use crate::test::{Capability, Layout, Test};
 use proptest::prelude::*;
 
 /// Four CPUs; `shm` takes everything up to 1 MiB, `small` up to 32 KiB and no zcopy, `tagged` has tags first.
@@ -18,6 +18,14 @@ impl Surroundings for Machine {
         match transport {
             "null" => (GroupKind::Threads, 1),
             _ => (GroupKind::Processes, 2),
+        }
+    }
+
+    fn has_capability(&self, transport: &str, capability: Capability) -> bool {
+        match capability {
+            Capability::Bulk => false,
+            Capability::Tagged => transport != "null",
+            Capability::Messages | Capability::OneSided => true,
         }
     }
 
@@ -718,10 +726,12 @@ fn roles_that_are_not_as_many_as_ranks_are_refused_with_what_to_write() {
 }
 
 #[test]
-fn transports_of_messages_are_offered_for_messages() {
+fn transports_are_offered_for_what_they_can_do() {
     let remedy = |words: &[(&str, &str)]| cases(words).unwrap_err().remedy;
     let offered = "add --via TRANSPORT: null, shm, small, tagged";
     assert_eq!(remedy(&[("test", "am_lat")]), offered);
+    let tagged = "add --via TRANSPORT: shm, small, tagged";
+    assert_eq!(remedy(&[("test", "tag_lat")]), tagged);
     let service = [("test", "bulk_get"), ("to", "http://far:1/file"), ("total", "1M")];
     assert!(!remedy(&service).contains("shm"), "shm reaches no service");
 }
