@@ -106,8 +106,10 @@ fn ctrl_c_ends_in_order_with_what_was_measured() {
         ended.complaint();
         let run = file(&home, "result.json");
         assert_eq!(run.status, Status::Interrupted);
-        assert_eq!(run.cases[0].status, CaseStatus::Partial);
-        assert!(!run.cases[0].metrics.is_empty());
+        // Which of several begins is as the seed has it, and the others never began.
+        let begun = run.cases.iter().filter(|case| case.status != CaseStatus::Skipped);
+        let begun: Vec<_> = begun.map(|case| (case.status, case.metrics.is_empty())).collect();
+        assert_eq!(begun, [(CaseStatus::Partial, false)], "{ended}");
         let last: serde_json::Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
         assert_eq!(
             (&last["event"], &last["status"]),

@@ -89,8 +89,9 @@ pub fn computations(run: &Run) -> &Vec<Value> {
     section(run)["sessions"][0]["computations"].as_array().unwrap()
 }
 
-/// Control groups anywhere on this machine that a wirespeed of these tests made: `wirespeed-PID-START-NUMBER`, with the
-/// maker's start in clock ticks since boot. Those of makers older than this process are somebody else's.
+/// Control groups anywhere on this machine that a wirespeed of these tests made and left: `wirespeed-PID-START-NUMBER`, with
+/// the maker's start in clock ticks since boot. Those of makers older than this process are somebody else's, as are those of
+/// makers that run: a test that runs beside this one has them, for this one's own are gone.
 fn groups() -> usize {
     fn count(folder: &Path, since: u64) -> usize {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -98,20 +99,24 @@ fn groups() -> usize {
         folders
             .map(|e| {
                 let name = e.file_name().to_string_lossy().into_owned();
-                let made = name
-                    .strip_prefix("wirespeed-")
-                    .and_then(|rest| rest.split('-').nth(1)?.parse().ok());
-                usize::from(made.is_some_and(|start: u64| start >= since)) + count(&e.path(), since)
+                let mut words = name.strip_prefix("wirespeed-").unwrap_or_default().split('-');
+                let maker = words
+                    .next()
+                    .zip(words.next().and_then(|start| start.parse().ok()));
+                let is_left = |(pid, start): (&str, u64)| start >= since && started(pid) != Some(start);
+                usize::from(maker.is_some_and(is_left)) + count(&e.path(), since)
             })
             .sum()
     }
-    // Field 22 of proc_pid_stat(5), counted behind the name, which may hold blanks.
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let since = stat
-        .rsplit_once(')')
-        .and_then(|(_, rest)| rest.split_whitespace().nth(19)?.parse().ok())
-        .unwrap();
-    count(Path::new("/sys/fs/cgroup"), since)
+    count(Path::new("/sys/fs/cgroup"), started("self").unwrap())
+}
+
+/// When a process began, in clock ticks since boot: field 22 of proc_pid_stat(5), counted behind the name, which may hold
+/// blanks.
+fn started(pid: &str) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(19)?.parse().ok()
 }
 
 pub fn assert_nothing_left(home: &Home) {
