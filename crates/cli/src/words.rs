@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
-use wirespeed_schema::shown::is_obeyed;
+use wirespeed_schema::shown::{for_shell, is_obeyed};
 
 /// The word itself, or what stands for it in a shell.
 pub fn of(word: &OsStr) -> String {
@@ -29,15 +29,6 @@ pub fn of(word: &OsStr) -> String {
         hex(&mut said, chunk.invalid());
     }
     said + "'"
-}
-
-/// A word as a shell takes it for one, whatever is in it.
-pub fn for_shell(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/.,:_-+=@%".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 /// Words as a line that a shell takes apart into the same.

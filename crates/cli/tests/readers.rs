@@ -248,15 +248,22 @@ fn reports_name_what_they_cannot_read_and_show_the_rest() {
     assert!(explained["sentences"].is_array());
 }
 
+/// A document of this version, own.json, and copies of it that say to be of later ones.
+fn of_later_versions(dir: &Path, named: &[(&str, &str)]) {
+    let line = "run latency --via inproc --iters 50 --warmup 0 -q -o own.json";
+    ends(dir, line, 0);
+    for (name, version) in named {
+        let mut later = json(dir, "own.json");
+        later["document_version"] = (*version).into();
+        std::fs::write(dir.join(name), later.to_string()).unwrap();
+    }
+}
+
 /// Whoever reads a document of a later version remarks on it once, in words and in JSON.
 #[test]
 fn a_document_of_a_later_version_is_remarked_on_by_every_reader() {
     let dir = tempfile::tempdir().unwrap();
-    let line = "run latency --via inproc --iters 50 --warmup 0 -q -o own.json";
-    ends(dir.path(), line, 0);
-    let mut later = json(dir.path(), "own.json");
-    later["document_version"] = "1.99".into();
-    std::fs::write(dir.path().join("later.json"), later.to_string()).unwrap();
+    of_later_versions(dir.path(), &[("later.json", "1.99")]);
     for (line, is_json) in [
         ("report FILE", false),
         ("explain FILE", false),
@@ -286,13 +293,7 @@ fn a_document_of_a_later_version_is_remarked_on_by_every_reader() {
 #[test]
 fn a_comparison_names_each_document_of_a_later_version() {
     let dir = tempfile::tempdir().unwrap();
-    let line = "run latency --via inproc --iters 50 --warmup 0 -q -o own.json";
-    ends(dir.path(), line, 0);
-    for (name, version) in [("a.json", "1.98"), ("b.json", "1.99")] {
-        let mut later = json(dir.path(), "own.json");
-        later["document_version"] = version.into();
-        std::fs::write(dir.path().join(name), later.to_string()).unwrap();
-    }
+    of_later_versions(dir.path(), &[("a.json", "1.98"), ("b.json", "1.99")]);
     let said = ends(dir.path(), "compare a.json b.json --allow-inconclusive", 0);
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [

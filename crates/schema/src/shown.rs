@@ -38,6 +38,15 @@ pub fn without_numbers(mut text: String) -> String {
     text
 }
 
+/// A word as a shell takes it for one, whatever is in it.
+pub fn for_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/.,:_-+=@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{is_obeyed, quoted, without_numbers};

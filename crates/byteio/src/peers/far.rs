@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
-use wirespeed_schema::shown;
+use wirespeed_schema::shown::{self, for_shell};
 
 /// How long a shell there may take to answer, a login included.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -51,11 +51,6 @@ pub enum Started {
     Absent(String),
 }
 
-/// In single quotes for a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
 /// Program, preparation and command of a server. They may use `$file`, `$at`, `$port`, `$dir`, and
 /// `$root` and `$takes`, which are `yes` or `no`.
 fn server(mover: Option<Mover>, far: &FarEnd) -> Option<(String, &'static str, String)> {
@@ -69,11 +64,11 @@ fn server(mover: Option<Mover>, far: &FarEnd) -> Option<(String, &'static str, S
             &match far.takes {
                 false => format!(
                     "{} byteio serve \"$file\" --listen \"$at\" --plain --port \"$port\"",
-                    quoted(&far.program)
+                    for_shell(&far.program)
                 ),
                 true => format!(
                     "{} byteio serve \"$dir/to\" --writable --listen loopback --port \"$port\"",
-                    quoted(&far.program)
+                    for_shell(&far.program)
                 ),
             },
         ),
@@ -141,7 +136,11 @@ chmod 644 "$dir/conf"
 
 /// The script that starts a server, tells `started BYTES` or `absent REASON`, and ends it with its stdin.
 fn script(far: &FarEnd, port: u16, (program, prepare, command): (String, &str, String)) -> String {
-    let (file, at, program) = (quoted(&far.file), quoted(&far.at.to_string()), quoted(&program));
+    let (file, at, program) = (
+        for_shell(&far.file),
+        for_shell(&far.at.to_string()),
+        for_shell(&program),
+    );
     // What is taken goes into memory where there is such a file system, like everything else that is not the path.
     let (takes, near) = match far.takes {
         true => ("yes", "mktemp -d -p /dev/shm wirespeed-XXXXXX 2>/dev/null || "),
@@ -291,7 +290,7 @@ mod tests {
 
     #[test]
     fn names_cannot_leave_their_quotes() {
-        assert_eq!(quoted("a'b; rm"), "'a'\\''b; rm'");
+        assert_eq!(for_shell("a'b; rm"), "'a'\\''b; rm'");
     }
 
     #[test]

@@ -3,10 +3,10 @@
 //! It must never touch a range of the buffer that a request uses.
 
 use super::UcpOptions;
+use super::link_lists::Lists;
 use super::link_memory::{allocate, tell};
 use super::link_worker::{Context, failed, refused};
 use crate::link_status::cold_error;
-use crate::options::IOV_MAX;
 use crate::pieces::{Apart, Spans};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -28,9 +28,6 @@ pub struct Entry {
     /// What UCX is told with the request: all that stays the same is written once.
     parameters: UnsafeCell<sys::ucp_request_param_t>,
 }
-
-/// The pieces of a request's data.
-type List = UnsafeCell<[sys::ucp_dt_iov_t; IOV_MAX]>;
 
 /// The length of messages that nobody hands over as lists: of none.
 const NO_LENGTH: usize = usize::MAX;
@@ -84,7 +81,7 @@ pub unsafe extern "C" fn streamed(
 pub struct Requests {
     entries: Box<[Entry]>,
     /// One a request, where any data are handed over as lists.
-    lists: Box<[List]>,
+    lists: Lists,
     /// Numbers of free requests: the first `free_count`.
     free: Box<[Cell<u32>]>,
     free_count: Cell<usize>,
@@ -103,10 +100,6 @@ impl Requests {
         let wanted = ctx.needs.buffer_bytes;
         check_available("the buffer of matched messages", wanted)?;
         let (buffer, handle) = allocate(context, options, wanted)?;
-        let none = sys::ucp_dt_iov_t {
-            buffer: std::ptr::null_mut(),
-            length: 0,
-        };
         let count = ctx.needs.requests_max.max(2);
         let entry = |number| Entry {
             loaded: context.loaded,
@@ -133,7 +126,7 @@ impl Requests {
         let lists = if listed_bytes == [NO_LENGTH; 2] { 0 } else { count };
         Ok(Requests {
             entries,
-            lists: (0..lists).map(|_| UnsafeCell::new([none; IOV_MAX])).collect(),
+            lists: Lists::new(lists),
             free: (0..count as u32).rev().map(Cell::new).collect(),
             free_count: Cell::new(count),
             buffer,
@@ -255,14 +248,7 @@ impl Requests {
         parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_DATATYPE;
         parameters.datatype = u64::from(sys::UCP_DATATYPE_IOV);
         // SAFETY: the request is not under way yet, so nobody reads its list.
-        let list = unsafe { &mut *self.lists[number as usize].get() };
-        for (piece, span) in list.iter_mut().zip(self.spans.list()) {
-            *piece = sys::ucp_dt_iov_t {
-                buffer: at.wrapping_add(span.at).cast(),
-                length: span.len,
-            };
-        }
-        (list.as_mut_ptr().cast(), self.spans.list().len())
+        unsafe { self.lists.fill(number as usize, at, &self.spans) }
     }
 
     /// What UCX did with a taken request.

@@ -2,9 +2,10 @@
 //!
 //! UCX reads data, headers and lists until an operation is complete, so each has a place here that stays.
 
+use super::link_lists::Lists;
 use super::link_worker::{Trouble, Worker, failed, refused};
 use crate::link_status::cold_error;
-use crate::options::{HEADER_BYTES, IOV_MAX};
+use crate::options::HEADER_BYTES;
 use crate::order::Order;
 use crate::pieces::Spans;
 use std::cell::{Cell, UnsafeCell};
@@ -28,9 +29,6 @@ struct Place {
     parameters: sys::ucp_request_param_t,
 }
 
-/// The pieces of an operation's data.
-type List = UnsafeCell<[sys::ucp_dt_iov_t; IOV_MAX]>;
-
 /// One of an operation's `parts` is complete; whether all are.
 #[inline(always)]
 fn part_ended(parts: &mut u32) -> bool {
@@ -46,7 +44,7 @@ pub struct Sends {
     loaded: &'static Loaded,
     places: Box<[UnsafeCell<Place>]>,
     /// One a place, where data are handed over as lists.
-    lists: Box<[List]>,
+    lists: Lists,
     copies: UnsafeCell<Vec<u8>>,
     copy_bytes: usize,
     headers: UnsafeCell<Vec<u8>>,
@@ -59,7 +57,7 @@ pub struct Sends {
 pub struct Room<'a> {
     index: usize,
     place: &'a UnsafeCell<Place>,
-    lists: &'a [List],
+    lists: &'a Lists,
     copy: *mut u8,
     copy_bytes: usize,
     header: *mut u8,
@@ -127,14 +125,8 @@ impl Room<'_> {
     /// of operations was made [`Sends::with_lists`].
     pub fn list(&self, at: *const u8, spans: &Spans) -> (*const c_void, usize) {
         // SAFETY: the place is not under way.
-        let list = unsafe { &mut *self.lists[self.index].get() };
-        for (piece, span) in list.iter_mut().zip(spans.list()) {
-            *piece = sys::ucp_dt_iov_t {
-                buffer: at.wrapping_add(span.at).cast_mut().cast(),
-                length: span.len,
-            };
-        }
-        (list.as_ptr().cast(), spans.list().len())
+        let (list, count) = unsafe { self.lists.fill(self.index, at, spans) };
+        (list.cast_const(), count)
     }
 }
 
@@ -159,7 +151,7 @@ impl Sends {
         let mut list = Box::new(Sends {
             loaded: worker.context.loaded,
             places: (0..places).map(place).collect(),
-            lists: Box::default(),
+            lists: Lists::default(),
             copies: UnsafeCell::new(vec![0; places * copy_bytes]),
             copy_bytes,
             headers: UnsafeCell::default(),
@@ -187,12 +179,7 @@ impl Sends {
 
     /// With a list of pieces for each operation.
     pub fn with_lists(mut self: Box<Self>) -> Box<Self> {
-        let none = sys::ucp_dt_iov_t {
-            buffer: std::ptr::null_mut(),
-            length: 0,
-        };
-        let list = |_| UnsafeCell::new([none; IOV_MAX]);
-        self.lists = (0..self.places.len()).map(list).collect();
+        self.lists = Lists::new(self.places.len());
         self
     }
 
