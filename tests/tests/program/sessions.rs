@@ -89,26 +89,31 @@ pub fn computations(run: &Run) -> &Vec<Value> {
     section(run)["sessions"][0]["computations"].as_array().unwrap()
 }
 
-/// Control groups anywhere on this machine that a wirespeed of these tests made and left: `wirespeed-PID-START-NUMBER`, with
-/// the maker's start in clock ticks since boot. Those of makers older than this process are somebody else's, as are those of
-/// makers that run: a test that runs beside this one has them, for this one's own are gone.
-fn groups() -> usize {
-    fn count(folder: &Path, since: u64) -> usize {
+/// Who made the control groups of this machine that are named as wirespeed names them, `wirespeed-PID-START-NUMBER`: the
+/// makers' process ids and starts, in clock ticks since boot. Makers older than this process are somebody else's.
+fn makers_of_groups() -> Vec<(u32, u64)> {
+    fn collect(folder: &Path, makers: &mut Vec<(u32, u64)>) {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let folders = entries.filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
-        folders
-            .map(|e| {
-                let name = e.file_name().to_string_lossy().into_owned();
-                let mut words = name.strip_prefix("wirespeed-").unwrap_or_default().split('-');
-                let maker = words
-                    .next()
-                    .zip(words.next().and_then(|start| start.parse().ok()));
-                let is_left = |(pid, start): (&str, u64)| start >= since && started(pid) != Some(start);
-                usize::from(maker.is_some_and(is_left)) + count(&e.path(), since)
-            })
-            .sum()
+        for entry in entries.filter(|e| e.file_type().is_ok_and(|t| t.is_dir())) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let mut words = name.strip_prefix("wirespeed-").unwrap_or_default().split('-');
+            let pid = words.next().and_then(|word| word.parse().ok());
+            let start = words.next().and_then(|word| word.parse().ok());
+            makers.extend(pid.zip(start));
+            collect(&entry.path(), makers);
+        }
     }
-    count(Path::new("/sys/fs/cgroup"), started("self").unwrap())
+    let mut makers = Vec::new();
+    collect(Path::new("/sys/fs/cgroup"), &mut makers);
+    let since = started("self").unwrap();
+    makers.retain(|(_, start)| *start >= since);
+    makers
+}
+
+/// Groups whose maker runs no more. Those of makers that run belong to a test beside this one: this one's own are gone.
+fn groups_left() -> usize {
+    let is_left = |(pid, start): &(u32, u64)| started(&pid.to_string()) != Some(*start);
+    makers_of_groups().iter().filter(|maker| is_left(maker)).count()
 }
 
 /// When a process began, in clock ticks since boot: field 22 of proc_pid_stat(5), counted behind the name, which may hold
@@ -121,8 +126,8 @@ fn started(pid: &str) -> Option<u64> {
 
 pub fn assert_nothing_left(home: &Home) {
     home.assert_nothing_left(SOON);
-    reached(SOON, || groups() == 0);
-    assert_eq!(groups(), 0, "control groups stayed behind");
+    reached(SOON, || groups_left() == 0);
+    assert_eq!(groups_left(), 0, "control groups stayed behind");
 }
 
 /// A stream that lasts far longer than any test, once its computations run and it is measured.
@@ -130,7 +135,9 @@ fn endless(home: &Home, line: &str, computations: usize) -> Running {
     let line = format!("{line} --duration 600 --report-frequency=0.2 --ndjson -o result.json");
     let client = home.start(line.split_whitespace());
     client.wait_until("its computations", PATIENCE, |_| {
-        workers(home).len() == computations && groups() > 0
+        let ours = home.processes();
+        let is_made = |(maker, _): (u32, u64)| ours.iter().any(|(pid, _)| *pid == maker);
+        workers(home).len() == computations && makers_of_groups().into_iter().any(is_made)
     });
     crate::wait_until_it_measures(&client);
     client
