@@ -109,8 +109,8 @@ impl StopFlag {
         told.recv_timeout(time) == Err(mpsc::RecvTimeoutError::Timeout)
     }
 
-    /// Ask at every SIGINT, SIGTERM and SIGHUP of this process, through a thread that sleeps in a read. Call it once.
-    /// Who started the program with SIGHUP ignored (`nohup`) wants it to outlive the terminal.
+    /// Ask at every SIGINT, SIGTERM and SIGHUP of this process, through a thread that sleeps in a read; the first of them
+    /// hurries nobody who was asked already (by [`StopFlag::at_end_of`]: a wish may come two ways). Call it once. Who started the program with SIGHUP ignored (`nohup`) wants it to outlive the terminal.
     pub fn on_signals(&self) -> io::Result<()> {
         let (mut reader, writer) = UnixStream::pair()?;
         let hangup = (!ignored(libc::SIGHUP)).then_some(libc::SIGHUP);
@@ -120,8 +120,31 @@ impl StopFlag {
         let flag = self.clone();
         let hearing = spawn("signals", move || {
             let mut byte = [0u8; 1];
+            let mut ask: fn(&StopFlag) = StopFlag::request_orderly;
             while matches!(reader.read(&mut byte), Ok(1)) {
-                flag.request();
+                ask(&flag);
+                ask = StopFlag::request;
+            }
+        });
+        hearing.map(drop)
+    }
+
+    /// Ask to end in order when `held` ends, which somebody holds open who may be far away. One from which nothing ever came
+    /// is held by nobody, and asks nothing.
+    pub fn at_end_of(&self, mut held: impl Read + Send + 'static) -> io::Result<()> {
+        let flag = self.clone();
+        let hearing = spawn("held", move || {
+            let mut piece = [0u8; 64];
+            let mut is_held = false;
+            loop {
+                match held.read(&mut piece) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Ok(1..) => is_held = true,
+                    Ok(0) | Err(_) => break,
+                }
+            }
+            if is_held {
+                flag.request_orderly();
             }
         });
         hearing.map(drop)
@@ -147,6 +170,27 @@ impl Drop for Subscription {
 mod tests {
     use super::*;
     use std::sync::mpsc;
+
+    #[test]
+    fn a_stream_that_ends_asks_once_it_was_held() {
+        for (sent, level) in [(&b""[..], StopLevel::None), (b"\n", StopLevel::Orderly)] {
+            let stop = StopFlag::new();
+            let (tell, told) = mpsc::channel();
+            struct Watched {
+                sent: &'static [u8],
+                _tell: mpsc::Sender<()>,
+            }
+            impl Read for Watched {
+                fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+                    self.sent.read(into)
+                }
+            }
+            stop.at_end_of(Watched { sent, _tell: tell }).unwrap();
+            // It goes with the thread that reads it.
+            assert!(told.recv().is_err());
+            assert_eq!(stop.level(), level);
+        }
+    }
 
     #[test]
     fn a_pause_ends_with_the_wish_to_stop() {

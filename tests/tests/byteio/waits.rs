@@ -27,6 +27,8 @@ enum Manner {
     Crawls,
     /// It takes the head of a put and nothing behind it.
     TakesNothing,
+    /// It tells HEAD what it has, and wants a token for anything more.
+    WantsToken,
     /// It sends the whole, whatever range is asked for, and speaks no SOAP.
     WholeOnly,
 }
@@ -73,6 +75,12 @@ fn answer(stream: TcpStream, manner: Manner) -> Option<()> {
         let offers = if ranged { "Accept-Ranges: bytes\r\n" } else { "" };
         let said = format!("HTTP/1.1 {status}\r\nContent-Length: {size}\r\n{offers}{carried}\r\n");
         match manner {
+            Manner::WantsToken if !asks => {
+                let asked = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+                writer.write_all(asked.as_bytes()).ok()?;
+                // What was on its way is taken, so that the answer is not lost with it.
+                return std::io::copy(&mut reader, &mut std::io::sink()).ok().map(drop);
+            }
             Manner::WholeOnly if head.starts_with("POST") => {
                 writer
                     .write_all(b"HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\n\r\n")
@@ -118,13 +126,18 @@ fn drip(writer: &mut TcpStream, bytes: &[u8]) -> Option<()> {
 }
 
 /// Each goes on for longer than anybody waits here, unless it hears a signal.
-fn verbs(url: &str) -> [String; 5] {
+fn verbs(home: &Home, url: &str) -> [String; 6] {
+    let pairs = format!(
+        "pairs = [\"a -> b\"]\n[[machine]]\nname = \"a\"\n[[machine]]\nname = \"b\"\nurl = \"{url}\"\n"
+    );
+    let pairs = home.write("pairs.toml", &pairs);
     [
         format!("byteio get {url} copy --mechanism http --stall 1h"),
         format!("byteio get {url} other --mechanism mtom --size 1M --stall 1h"),
         format!("byteio put source {url} --mechanism http --block-size 20M --stall 1h"),
         format!("byteio bench {url} --mechanism http --repeats 2 --stall 1h"),
         format!("byteio bench {url} --mechanism http --offered 10 --repeats 1 --stall 1h"),
+        format!("byteio bench --pairs {pairs} --mechanism http --repeats 2 --stall 1h"),
     ]
 }
 
@@ -146,7 +159,7 @@ fn every_verb_hears_every_signal_in_every_wait() {
         Manner::TakesNothing,
     ] {
         let (url, visits) = server(manner);
-        for (number, line) in verbs(&url).into_iter().enumerate() {
+        for (number, line) in verbs(&home, &url).into_iter().enumerate() {
             let signal = [Signal::INT, Signal::TERM][number % 2];
             let before = visits.load(Ordering::Relaxed);
             let client = home.start(line.split(' '));
@@ -162,6 +175,63 @@ fn every_verb_hears_every_signal_in_every_wait() {
             assert!(codes.contains(&ended.code), "{manner:?} {line}: {ended}");
             assert_no_target(&home);
         }
+    }
+}
+
+/// Whoever runs readers hands the wish to stop on to them, and publishes what they have measured.
+#[test]
+fn readers_of_pairs_hand_over_what_they_have_when_only_their_parent_hears_the_stop() {
+    let home = home();
+    let (_server, url) = serve(&home, "");
+    std::fs::write(home.path("served/f"), &content()[..1_000_000]).unwrap();
+    let machine = |name: &str| format!("[[machine]]\nname = \"{name}\"\nurl = \"{url}/f\"\n");
+    let pairs = format!("pairs = \"all\"\n{}{}", machine("a"), machine("b"));
+    let pairs = home.write("pairs.toml", &pairs);
+    for (signal, more) in [(Signal::TERM, ""), (Signal::INT, " --at-once")] {
+        let line = format!("byteio bench --pairs {pairs} --repeats 10000 --json{more}");
+        let client = home.start(line.split(' '));
+        let readers = || {
+            home.processes()
+                .into_iter()
+                .filter(|(_, words)| words.contains("--stop-with-stdin"))
+        };
+        client.wait_until("a reader", PATIENCE, |_| readers().count() > 0);
+        // Some runs of many.
+        std::thread::sleep(Duration::from_secs(1));
+        client.signal(signal);
+        let ended = client.end(PATIENCE);
+        assert_eq!(ended.code, Some(130), "{ended}");
+        let runs = |pair: &serde_json::Value| pair["runs"].as_array().map_or(0, Vec::len);
+        let pairs = ended.json()["sections"]["byteio"]["pairs"].clone();
+        let counts: Vec<usize> = pairs.as_array().unwrap().iter().map(runs).collect();
+        assert_eq!(counts.len(), 2);
+        assert!(
+            counts[0] > 0 && (counts[1] > 0) != more.is_empty(),
+            "{counts:?}: {ended}"
+        );
+        assert_eq!(readers().count(), 0, "{ended}");
+    }
+}
+
+/// Who needs a token refuses, whichever question he asks it at and whoever asks.
+#[test]
+fn a_service_that_wants_a_token_refuses_every_verb() {
+    let home = home();
+    std::fs::write(home.path("source"), [7; 1000]).unwrap();
+    let (url, _) = server(Manner::WantsToken);
+    let pairs = verbs(&home, &url)[5].clone();
+    for line in [
+        format!("byteio put source {url} --mechanism http"),
+        format!("byteio bench {url} --put source --mechanism http --repeats 2"),
+        format!("byteio get {url} copy --mechanism http"),
+        format!("byteio get {url} copy --mechanism mtom"),
+        format!("byteio bench {url} --mechanism simple --repeats 2"),
+        pairs,
+    ] {
+        let refused = run(&home, &line);
+        assert_eq!(refused.code, Some(5), "{refused}");
+        assert!(refused.complaint().0.contains("401"), "{refused}");
+        assert_no_target(&home);
     }
 }
 

@@ -136,7 +136,8 @@ fn probed(options: &ClientOptions, size_bytes: Option<u64>) -> Result<Found, Bul
     })
 }
 
-/// The property `Size` of a foreign service; `None` where it does not know resource properties.
+/// The property `Size` of a foreign service; `None` where it does not know resource properties. Who needs a token for it needs
+/// one for all.
 fn property(options: &ClientOptions) -> Result<Option<u64>, BulkError> {
     let space = if options.stream { STREAM } else { RANDOM };
     let operation = Operation::Properties {
@@ -145,9 +146,13 @@ fn property(options: &ClientOptions) -> Result<Option<u64>, BulkError> {
     };
     match exchange(options, &operation, Data::Elsewhere) {
         Ok(opening) => Ok(opening.field("Size").and_then(|text| text.parse().ok())),
-        // A fault or a refusal: the first read finds out what the service can do, where it speaks SOAP at all.
-        Err(error) if !error.retry && error.kind != BulkErrorKind::Unspoken => Ok(None),
-        Err(error) => Err(error),
+        Err(error)
+            if error.retry || matches!(error.kind, BulkErrorKind::Unspoken | BulkErrorKind::Refused) =>
+        {
+            Err(error)
+        }
+        // A fault: the first read finds out what the service can do, where it speaks SOAP at all.
+        Err(_) => Ok(None),
     }
 }
 
@@ -379,7 +384,11 @@ mod tests {
 
     #[test]
     fn a_refused_property_is_unknown_and_a_coded_page_keeps_its_status() {
-        for status in [401, 403, 410, 413] {
+        for coding in ["", "\r\nContent-Encoding: gzip"] {
+            let error = sized(&format!("401 X{coding}\r\nContent-Length: 0")).unwrap_err();
+            assert_eq!(error.kind, BulkErrorKind::Refused, "{error}");
+        }
+        for status in [403, 410, 413] {
             for coding in ["", "Content-Encoding: gzip\r\n"] {
                 assert_eq!(
                     sized(&format!("{status} X\r\n{coding}Content-Length: 0")),

@@ -347,6 +347,7 @@ pub(crate) fn measured(
     let far = before.as_ref().zip(after);
     transfer.cpu_far_ns = far.and_then(|(before, after)| after.cpu_ns.checked_sub(before.cpu_ns));
     let digests = watch.digests.into_inner();
+    let has_begun = digests.len() > already.len();
     if outcome.is_whole() {
         let check = Check {
             client: ready.version.as_ref().unwrap_or(&options.client),
@@ -361,6 +362,13 @@ pub(crate) fn measured(
         place.break_off(digests.is_empty() || outcome.error.as_ref().is_some_and(is_outdated));
     }
     ready.end(&mut transfer, total_bytes);
+    if let Some(error) = outcome
+        .error
+        .as_ref()
+        .filter(|error| is_refusal(error) && !has_begun)
+    {
+        return Err(error.clone().into());
+    }
     if stop.is_requested() && transfer.error.is_some() {
         let stopped = BulkError::lasting(STOPPED).with_remedy("give the same command again");
         broke_off(&mut transfer, &stopped);
@@ -390,6 +398,11 @@ fn opened(options: &TransferOptions, subject: &Subject, own: bool) -> Result<(Pl
 /// Whether a transfer broke off because its blocks are of a version that is gone.
 fn is_outdated(error: &BulkError) -> bool {
     error.kind == BulkErrorKind::Outdated
+}
+
+/// Whether the service wants another key or token.
+fn is_refusal(error: &BulkError) -> bool {
+    error.kind == BulkErrorKind::Refused
 }
 
 /// All there is in one block over one connection.

@@ -67,6 +67,9 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         return show(&jobs, &how);
     }
     let mut front = Front::open(common, None)?;
+    if arguments.stop_with_stdin {
+        stop_with_stdin(&front)?;
+    }
     let nominal = arguments.nominal.as_deref().map(speed).transpose()?;
     let known = job::known(&mut jobs, &front.stop, how.quiet);
     let mut transfers = Transfers::new(&registry, vec![(&jobs, nominal)]);
@@ -93,6 +96,12 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         None => front.run(how, &mut transfers, vec![cases])?,
     };
     publish(front, found, profile(arguments))
+}
+
+/// Whoever holds stdin can end this, from wherever.
+fn stop_with_stdin(front: &Front) -> Result<(), Failure> {
+    let watched = front.stop.at_end_of(std::io::stdin());
+    watched.map_err(|e| Failure::failed(format!("cannot watch stdin: {e}"), "leave out --stop-with-stdin"))
 }
 
 /// Each pair is measured by a program at its reader: what this one would do itself is refused. The environment's `identity`

@@ -53,27 +53,37 @@ impl From<TransferError> for Failure {
     }
 }
 
+/// What decides how it ended, beside what was transferred.
+#[derive(Clone, Copy)]
+struct Close {
+    interrupted: bool,
+    /// A service refused somebody.
+    refused: bool,
+    /// A warning ends it with a code of its own.
+    strict: bool,
+}
+
 /// Publish the pairs with their cases, each told of to whoever reads events, and say how it ended; `to_go_on`: what helps
 /// where it was interrupted.
 fn publish(
     draft: Draft,
     output: &mut Output,
     (section, cases): (&ByteioSection, Vec<CaseResult>),
-    (interrupted, strict): (bool, bool),
+    how: Close,
     to_go_on: &'static str,
 ) -> Result<Ended, Failure> {
-    let (run, known) = document(draft, (section, cases), interrupted)?;
+    let (run, known) = document(draft, (section, cases), how)?;
     for (number, case) in run.cases.iter().enumerate() {
         output.case_finished(number, case)?;
     }
-    finish(&run, output, known, (strict, to_go_on))
+    finish(&run, output, known, (how.strict, to_go_on))
 }
 
 /// The document of the pairs, and the first thing that went wrong with what helps.
 fn document(
     mut draft: Draft,
     (section, mut cases): (&ByteioSection, Vec<CaseResult>),
-    interrupted: bool,
+    how: Close,
 ) -> Result<(Run, Option<Known>), Failure> {
     let wrong = section
         .pairs
@@ -87,11 +97,12 @@ fn document(
             _ => Some((format!("{}: {cause}", pair.name), remedy)),
         }
     });
-    let status = match (wrong, interrupted, &known) {
-        (true, _, _) => Status::WrongData,
-        (_, true, _) => Status::Interrupted,
-        (_, _, Some(_)) => Status::Failed,
-        _ => Status::Ok,
+    let status = match &known {
+        _ if wrong => Status::WrongData,
+        _ if how.interrupted => Status::Interrupted,
+        Some(_) if how.refused => Status::Refused,
+        Some(_) => Status::Failed,
+        None => Status::Ok,
     };
     draft.put(section);
     for case in &mut cases {

@@ -2,12 +2,14 @@
 //! machine, or any other that a command reaches (ssh, a container, a network namespace); it runs `wirespeed byteio bench`
 //! there and hands its document back on stdout.
 
+mod reader;
+
 use super::job::size;
-use super::{ANEW, Known, publish};
+use super::{ANEW, Close, Known, publish};
 use crate::args::{ByteioBenchArgs, ColorChoice, TransferArgs};
 use crate::cmd::speed::speed;
 use crate::document::Draft;
-use crate::errors::{Ended, Failure};
+use crate::errors::{Ended, Failure, exit};
 use crate::file::{self, text_or};
 use crate::input;
 use crate::output::{self, Output};
@@ -17,7 +19,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use wirespeed_control::StopFlag;
 use wirespeed_mesh::Pair as Ends;
 use wirespeed_mesh::schedule::pack;
 use wirespeed_report::byteio::{complete, result_of};
@@ -220,16 +222,22 @@ impl Planned {
         if words.stream {
             command.push("--stream".to_owned());
         }
-        command.push("--json".to_owned());
+        command.extend(["--stop-with-stdin", "--json"].map(str::to_owned));
         command
     }
 
     /// The pair, and the case that the reader measured; a pair without runs where it gave none.
-    fn measure(&self, words: &TransferArgs, arguments: &ByteioBenchArgs, repeats: u32) -> Measured {
+    fn measure(
+        &self,
+        words: &TransferArgs,
+        arguments: &ByteioBenchArgs,
+        repeats: u32,
+        stop: &StopFlag,
+    ) -> Measured {
         let command = self.command(words, arguments, repeats);
-        let (mut pair, case) = match output_of(&command, self.advice()) {
-            Ok(found) => found,
-            Err(why) => (self.lost(words, why), None),
+        let (mut pair, case, refused) = match output_of(&command, self.advice(), stop) {
+            Ok((pair, case)) => (pair, case, false),
+            Err(lost) => (self.lost(words, lost.known), None, lost.refused),
         };
         pair.name.clone_from(&self.name);
         pair.nominal_bytes_per_s = self.nominal;
@@ -237,7 +245,7 @@ impl Planned {
         complete(&mut pair);
         let mut case = case.unwrap_or_else(|| result_of(&pair));
         case.case.options.insert("pair".to_owned(), self.name.clone());
-        (pair, case)
+        Measured { pair, case, refused }
     }
 
     /// What helps where its reader says nothing of use.
@@ -254,7 +262,11 @@ impl Planned {
         let pair = self.lost(words, (UNREACHED.to_owned(), remedy.clone()));
         let mut case = skipped_case(result_of(&pair).case, UNREACHED, remedy);
         case.case.options.insert("pair".to_owned(), self.name.clone());
-        (pair, case)
+        Measured {
+            pair,
+            case,
+            refused: false,
+        }
     }
 
     /// A pair that gave nothing of what was asked for: why, and what helps.
@@ -280,21 +292,27 @@ fn name(value: &dyn std::fmt::Debug) -> String {
     format!("{value:?}").to_lowercase()
 }
 
-/// A pair of the section, and its case.
-type Measured = (Pair, CaseResult);
+/// A pair of the section, its case, and whether the service refused its reader.
+struct Measured {
+    pair: Pair,
+    case: CaseResult,
+    refused: bool,
+}
+
+/// Why a reader gave no pair.
+#[derive(Debug)]
+struct Lost {
+    known: Known,
+    refused: bool,
+}
 
 /// Run a reader and read its document; `advice`: what helps where it names nothing.
-fn output_of(command: &[String], advice: &str) -> Result<(Pair, Option<CaseResult>), Known> {
-    let look = |why: String| (why, Some(advice.to_owned()));
-    let Some((program, rest)) = command.split_first() else {
-        return Err(look("nothing to run".to_owned()));
+fn output_of(command: &[String], advice: &str, stop: &StopFlag) -> Result<(Pair, Option<CaseResult>), Lost> {
+    let lost = |why: String, remedy: Option<&str>, refused: bool| Lost {
+        known: (why, remedy.map(str::to_owned)),
+        refused,
     };
-    let output = Command::new(program)
-        .args(rest)
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .output();
-    let output = output.map_err(|e| look(format!("cannot run {program}: {e}")))?;
+    let output = reader::said_by(command, stop).map_err(|why| lost(why, Some(advice), false))?;
     let said = String::from_utf8_lossy(&output.stderr);
     let told = |label| said.lines().rev().find_map(|line: &str| line.strip_prefix(label));
     let last = || {
@@ -304,17 +322,21 @@ fn output_of(command: &[String], advice: &str) -> Result<(Pair, Option<CaseResul
     };
     let run = wirespeed_report::read_run(&output.stdout).map_err(|_| {
         let why = format!("the reader gave no result: {}", last());
-        (why, Some(told("help: ").unwrap_or(advice).to_owned()))
+        let refused = output.status.code() == Some(exit::REFUSED.into());
+        lost(why, Some(told("help: ").unwrap_or(advice)), refused)
     })?;
     let section = run.sections.get::<ByteioSection>();
     let pair = section.and_then(|section| section.pairs.into_iter().next());
     match (pair, run.status) {
         (Some(pair), _) => Ok((pair, run.cases.into_iter().next())),
-        (None, Status::Ok) => Err(look("the reader's result has no transfer".to_owned())),
-        (None, _) => Err((
-            run.error.unwrap_or_else(|| last().to_owned()),
-            told("help: ").map(str::to_owned),
-        )),
+        (None, Status::Ok) => {
+            let why = "the reader's result has no transfer".to_owned();
+            Err(lost(why, Some(advice), false))
+        }
+        (None, status) => {
+            let why = run.error.unwrap_or_else(|| last().to_owned());
+            Err(lost(why, told("help: "), status == Status::Refused))
+        }
     }
 }
 
@@ -392,12 +414,16 @@ pub fn bench(
             let waiting = Progress::waiting(&all, quiet);
             let readers: Vec<_> = plan
                 .iter()
-                .map(|one| (one, scope.spawn(|| one.measure(words, arguments, repeats))))
+                .map(|one| (one, scope.spawn(|| one.measure(words, arguments, repeats, &stop))))
                 .collect();
             let lost = |one: &Planned| {
                 let pair = one.lost(words, ("its reader was lost".to_owned(), None));
                 let case = result_of(&pair);
-                (pair, case)
+                Measured {
+                    pair,
+                    case,
+                    refused: false,
+                }
             };
             let readers = readers.into_iter();
             let found = readers
@@ -412,7 +438,7 @@ pub fn bench(
                 true => one.unreached(words),
                 false => {
                     progress.start_as(&one.name);
-                    one.measure(words, arguments, repeats)
+                    one.measure(words, arguments, repeats, &stop)
                 }
             };
             let found = plan.iter().map(measured).collect();
@@ -420,7 +446,9 @@ pub fn bench(
             found
         }
     };
-    let (pairs, cases): (Vec<Pair>, Vec<CaseResult>) = found.into_iter().unzip();
+    let refused = found.iter().any(|one| one.refused);
+    let (pairs, cases): (Vec<Pair>, Vec<CaseResult>) =
+        found.into_iter().map(|one| (one.pair, one.case)).unzip();
     // What a case is, its reader has told with its result.
     for (number, result) in (0..).zip(&cases) {
         output.event(&Event::CaseStarted {
@@ -434,14 +462,18 @@ pub fn bench(
         profile: arguments.profile.map(|_| view::PROFILE_2009.to_owned()),
         pairs,
     };
-    let how = (stop.is_requested(), arguments.output.strict);
+    let how = Close {
+        interrupted: stop.is_requested(),
+        refused,
+        strict: arguments.output.strict,
+    };
     publish(draft, &mut output, (&section, cases), how, ANEW)
 }
 
 /// The CPU time of a service is that of all its readers: where several read at once, none of them has it.
 fn alone(plan: &[Planned], mut found: Vec<Measured>) -> Vec<Measured> {
     let server = |one: &Planned| one.name.split_once(" -> ").map(|(_, server)| server.to_owned());
-    for (one, (pair, _)) in plan.iter().zip(&mut found) {
+    for (one, Measured { pair, .. }) in plan.iter().zip(&mut found) {
         if plan.iter().filter(|other| server(other) == server(one)).count() > 1 {
             pair.runs.iter_mut().for_each(|run| run.cpu_far_ns = None);
             complete(pair);
@@ -495,10 +527,14 @@ mod tests {
             }];
             complete(&mut pair);
             let case = result_of(&pair);
-            (pair, case)
+            Measured {
+                pair,
+                case,
+                refused: false,
+            }
         };
         let found = alone(&plan, plan.iter().map(measured).collect());
-        let known = |(pair, _): &Measured| {
+        let known = |Measured { pair, .. }: &Measured| {
             let limit = &pair.verdict.as_ref().unwrap().limit;
             (pair.runs[0].cpu_far_ns.is_some(), limit == "server")
         };
@@ -607,7 +643,7 @@ mod tests {
     fn what_helps_is_what_the_reader_says_or_what_can_be_followed() {
         let said = |words: &str, advice| {
             let command = ["sh", "-c", words].map(str::to_owned);
-            output_of(&command, advice).unwrap_err()
+            output_of(&command, advice, &StopFlag::new()).unwrap_err().known
         };
         let (why, remedy) = said("echo 'error: no room' >&2; echo 'help: make room' >&2", "advice");
         assert!(
@@ -628,7 +664,7 @@ mod tests {
     fn a_pair_that_was_not_reached_has_its_case() {
         let text = "pairs = [\"a -> b\"]\n[[machine]]\nname = \"a\"\nrun = [\"ssh\", \"a\"]\n[[machine]]\nname = \"b\"\nurl = \"http://b/f\"\n";
         let words = Line::parse_from(["bench"]).words;
-        let (pair, case) = parse(text, false).unwrap()[0].unreached(&words);
+        let Measured { pair, case, .. } = parse(text, false).unwrap()[0].unreached(&words);
         assert_eq!((pair.name.as_str(), pair.runs.len()), ("a -> b", 0));
         assert_eq!(case.error, pair.error);
         assert_eq!(

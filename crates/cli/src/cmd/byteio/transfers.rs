@@ -1,7 +1,7 @@
 //! `wirespeed byteio get` and `put`: one transfer, and its report.
 
 use super::job::{self, Ends};
-use super::{ANEW, publish};
+use super::{ANEW, Close, publish};
 use crate::args::{ByteioGetArgs, ByteioPutArgs, ColorChoice, OutputArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
@@ -96,6 +96,10 @@ fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -
         pairs: vec![pair],
     };
     let cases = section.pairs.iter().map(result_of).collect();
-    let how = (stop.is_requested(), arguments.strict);
+    let how = Close {
+        interrupted: stop.is_requested(),
+        refused: false,
+        strict: arguments.strict,
+    };
     publish(draft, &mut output, (&section, cases), how, to_go_on(options))
 }
