@@ -1,7 +1,7 @@
 //! The port of matched messages: `MPI_Isend`, `MPI_Irecv` and their completion, nothing between.
 //!
-//! Requests that are outstanding lie side by side in the order in which they were posted; when all of them are waited
-//! for at once, as the loops do, the array goes to the library as it is. With `wait=poll` completion is tested for, so
+//! Requests lie side by side in the order in which they were posted, so that those which are waited for at once go to the
+//! library where they lie, in one piece or two. With `wait=poll` completion is tested for, so
 //! that a cancelled run ends; with `wait=block` the library waits, as the incumbents let it.
 
 use crate::link::{Comm, abandon};
@@ -39,21 +39,16 @@ pub struct TaggedLink<H: Handle, const PERSISTENT: bool> {
     /// What is added to the tags of this rank's messages.
     tag_base: c_int,
     buffer: SharedBytes,
-    /// Requests by their numbers.
+    /// Requests by their numbers; null where none is under way. Used in turn.
     slots: Vec<H>,
     /// Which of them are receives: these complete last.
     receives: Box<[bool]>,
-    /// Numbers below this one are in use, but for the holes.
-    live: usize,
-    holes: Box<[u32]>,
-    hole_count: usize,
-    scratch: Vec<H>,
+    /// The number behind that of the last request.
+    next: usize,
     /// What the persistent requests do, by their numbers; whether each is under way.
     repeated: Vec<(Repeated, bool)>,
     cursor: usize,
     under_way: usize,
-    /// Number of the receive that was posted last since all were waited for.
-    last_receive: Option<usize>,
     block: bool,
     waiter: Waiter,
     tag_max: u64,
@@ -89,14 +84,10 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             buffer,
             slots: vec![null; needs.requests_max],
             receives: vec![false; needs.requests_max].into_boxed_slice(),
-            live: 0,
-            holes: vec![0; needs.requests_max].into_boxed_slice(),
-            hole_count: 0,
-            scratch: vec![null; needs.requests_max],
+            next: 0,
             repeated: Vec::with_capacity(needs.requests_max * 2),
             cursor: 0,
             under_way: 0,
-            last_receive: None,
             block: options.wait == WaitMode::Block,
             waiter: ctx.waiter(),
             requests_max: needs.requests_max,
@@ -114,20 +105,25 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         }
     }
 
-    /// A number for one more request.
+    /// A number for one more request: the next one, or the first behind it that is free.
     #[inline(always)]
-    fn number(&mut self) -> Result<u32, LinkError> {
-        if let Some(last) = self.hole_count.checked_sub(1)
-            && let Some(hole) = self.holes.get(last)
-        {
-            self.hole_count = last;
-            return Ok(*hole);
-        }
-        if self.live == self.slots.len() {
-            return Err(LinkError::Exhausted("requests outstanding"));
-        }
-        self.live += 1;
-        Ok(self.live as u32 - 1)
+    fn number(&mut self) -> Result<usize, LinkError> {
+        let null = self.comm.mpi.constants.request_null;
+        let number = match self.slots.get(self.next) {
+            Some(slot) if *slot == null => self.next,
+            _ => self.cold_number(null)?,
+        };
+        self.next = number + 1;
+        Ok(number)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn cold_number(&self, null: H) -> Result<usize, LinkError> {
+        let (before, from) = self.slots.split_at(self.next.min(self.slots.len()));
+        let free = |slots: &[H]| slots.iter().position(|slot| *slot == null);
+        let number = free(from).map(|at| before.len() + at).or_else(|| free(before));
+        number.ok_or(LinkError::Exhausted("requests outstanding"))
     }
 
     #[inline(always)]
@@ -176,7 +172,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         let number = self.number()?;
         let (f, c) = (&self.comm.mpi.functions, &self.comm.mpi.constants);
         let (rank, tag, comm) = self.address(send, peer, tag);
-        let request = &raw mut self.slots[number as usize];
+        let request = &raw mut self.slots[number];
         let code = if len > COUNT_MAX {
             self.cold_post_large(send, data, len, (rank, tag, comm), request)?
         } else if send {
@@ -188,14 +184,11 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             unsafe { (f.irecv)(data, len as c_int, c.byte, rank, tag, comm, request) }
         };
         self.checked(if send { "MPI_Isend" } else { "MPI_Irecv" }, code)?;
-        if !send {
-            self.last_receive = Some(number as usize);
-        }
-        if let Some(receive) = self.receives.get_mut(number as usize) {
+        if let Some(receive) = self.receives.get_mut(number) {
             *receive = !send;
         }
         self.under_way += 1;
-        Ok(Request(number))
+        Ok(Request(number as u32))
     }
 
     /// A message whose length is beyond an `int`: the function with a large count, else one element of a large type.
@@ -282,14 +275,13 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         Ok(number)
     }
 
-    /// Wait until `count` requests of `slots` (or of `scratch`) are done, of which `last` is expected to be so last.
+    /// Wait until `count` requests from number `first` on are done.
     #[inline(always)]
-    fn wait_for(&mut self, in_scratch: bool, count: usize, last: usize) -> Result<(), LinkError> {
+    fn wait_for(&mut self, first: usize, count: usize) -> Result<(), LinkError> {
         let f = self.comm.mpi.functions;
         let ignore = self.comm.mpi.constants.status_ignore;
-        let array = match in_scratch {
-            true => self.scratch.as_mut_ptr(),
-            false => self.slots.as_mut_ptr(),
+        let Some(array) = self.slots.get_mut(first..first + count).map(<[H]>::as_mut_ptr) else {
+            return Err(LinkError::Unsupported("a request that was not posted"));
         };
         if self.block {
             // SAFETY: `count` requests of this port lie there; statuses are not wanted.
@@ -299,7 +291,9 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         let mut done: c_int = 0;
         if count == 1 || count > FEW {
             // Testing all again and again would cost their number each time.
-            let last = array.wrapping_add(last);
+            let receives = self.receives.get(first..first + count).unwrap_or_default();
+            let last = receives.iter().rposition(|receive| *receive);
+            let last = array.wrapping_add(last.unwrap_or(count - 1));
             loop {
                 // SAFETY: a request of this port; a done one becomes null (a persistent one inactive), which tests as done.
                 let code = unsafe { (f.test)(last, &mut done, ignore) };
@@ -324,25 +318,16 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         }
     }
 
+    /// The library has taken `count` requests from number `first` on for done.
     #[inline(always)]
-    fn forget(&mut self, number: usize) {
-        self.under_way -= 1;
-        if self.last_receive == Some(number) {
-            // A meeting between the receives of a window and its sends: what was posted before it is last again.
-            self.last_receive = number.checked_sub(1);
-        }
+    fn forget(&mut self, first: usize, count: usize) {
+        self.under_way -= count;
         if PERSISTENT {
-            self.repeated[number].1 = false;
-        } else if number + 1 == self.live {
-            self.live -= 1;
-        } else if let Some(hole) = self.holes.get_mut(self.hole_count) {
-            // There are as many places as requests.
-            *hole = number as u32;
-            self.hole_count += 1;
-        }
-        if self.under_way == 0 && !PERSISTENT {
-            self.live = 0;
-            self.hole_count = 0;
+            for (_, is_under_way) in &mut self.repeated[first..first + count] {
+                *is_under_way = false;
+            }
+        } else if self.under_way == 0 {
+            self.next = 0;
         }
     }
 }
@@ -374,7 +359,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
         let code = unsafe { (self.comm.mpi.functions.test)(&raw mut self.slots[number], &mut done, ignore) };
         self.checked("MPI_Test", code)?;
         if done != 0 {
-            self.forget(number);
+            self.forget(number, 1);
         } else {
             self.waiter.idle()?;
         }
@@ -383,32 +368,14 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
 
     #[inline(always)]
     fn wait_all(&mut self, requests: &mut Vec<Request>) -> Result<(), LinkError> {
-        let count = requests.len();
-        if count == 0 {
-            return Ok(());
-        }
-        if !PERSISTENT && count == self.live && self.hole_count == 0 {
-            let last = self.last_receive.filter(|number| *number < count);
-            self.wait_for(false, count, last.unwrap_or(count - 1))?;
-            self.last_receive = None;
-            self.live = 0;
-            self.under_way = 0;
-            requests.clear();
-            return Ok(());
-        }
-        if count > self.scratch.len() {
-            return Err(LinkError::Exhausted("requests outstanding"));
-        }
-        let mut last = count - 1;
-        for (place, (to, request)) in self.scratch.iter_mut().zip(requests.iter()).enumerate() {
-            *to = self.slots[request.0 as usize];
-            if self.receives.get(request.0 as usize) == Some(&true) {
-                last = place;
-            }
-        }
-        self.wait_for(true, count, last)?;
-        for request in requests.iter() {
-            self.forget(request.0 as usize);
+        let mut left = requests.as_slice();
+        while let Some(first) = left.first() {
+            let first = first.0 as usize;
+            let follows = |(number, request): (usize, &Request)| request.0 as usize == number;
+            let count = (first..).zip(left).take_while(|pair| follows(*pair)).count();
+            self.wait_for(first, count)?;
+            self.forget(first, count);
+            left = &left[count..];
         }
         requests.clear();
         Ok(())

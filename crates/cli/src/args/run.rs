@@ -206,7 +206,7 @@ fn tests_help() -> String {
     let mut text = format!(
         "A test, a list of tests, or a plan file PLAN.toml\n\nFriendly names: {}. latency is am_lat with 8 bytes; rate is \
          am_bw with 8 bytes and a window of 1024; bandwidth is am_bw with 128 KiB, or the largest half of it that the \
-         transport takes. Over MPI, whose own messages are tagged, they are tag_lat and tag_bw.\n\nTests, with the defaults of each in docs/options.md:\n",
+         transport takes. Over MPI, whose own messages are tagged, they are tag_lat and tag_bw with its own window.\n\nTests, with the defaults of each in docs/options.md:\n",
         friendly.collect::<Vec<_>>().join(", ")
     );
     for kind in &KINDS {

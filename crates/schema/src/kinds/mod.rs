@@ -24,7 +24,8 @@ pub struct FriendlyName {
     pub tagged: &'static str,
     /// Default payload.
     pub size_bytes: u64,
-    /// Default window, where it differs from the test's.
+    /// Default window of `test`, where it is another than without this name. Of `tagged` it is the test's: each posted message is a
+    /// request of a library, and a thousand of those leave the caches.
     pub window_msgs: Option<u64>,
     /// One line for help texts.
     pub summary: &'static str,
@@ -46,7 +47,7 @@ pub const FRIENDLY_NAMES: [FriendlyName; 3] = [
         tagged: "tag_bw",
         size_bytes: SMALL,
         window_msgs: Some(1024),
-        summary: "friendly name of `am_bw`, small messages; over MPI of `tag_bw`",
+        summary: "friendly name of `am_bw`, small messages; over MPI of `tag_bw`, with its window",
     },
     FriendlyName {
         name: "bandwidth",

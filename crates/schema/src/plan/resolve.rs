@@ -113,7 +113,9 @@ fn with_test(
         friendly.map_or(kind.size_bytes, |name| name.size_bytes),
         kind,
     )? {
-        let window = friendly.and_then(|name| name.window_msgs);
+        let window = friendly
+            .filter(|name| name.test == kind.name)
+            .and_then(|name| name.window_msgs);
         let chosen = layout.as_ref().map(std::slice::from_ref);
         for layout in chosen.unwrap_or(kind.layouts(size_bytes, in_place)) {
             case.test = (kind.read)(&Asked {

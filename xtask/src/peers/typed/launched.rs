@@ -64,7 +64,7 @@ struct Test {
 }
 
 const PING_PONG: &str = "bare 8 1 1000000 1000 0";
-const WINDOWS_8: &str = "osu_bw 8 1024 2000 20 0";
+const WINDOWS_8: &str = "osu_bw 8 128 16000 200 0";
 const WINDOWS_128K: &str = "osu_bw 131072 64 300 20 0";
 const TIME: (Better, f64) = (Better::Lower, 1.05);
 const MANY: (Better, f64) = (Better::Higher, 0.97);
