@@ -310,23 +310,19 @@ pub(crate) fn measured(
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Moved, TransferError> {
     let began = Instant::now();
-    let (options, found) = looked_up(options, stop)?;
-    let options = &options;
+    let (options, found) = &looked_up(options, stop)?;
     let before = found.own.then(|| lookup::facts(&options.client)).flatten();
     let lookup_ns = ns(began.elapsed());
     let source = open_source(options)?;
-    let total_bytes = total_bytes(options, &found, source.as_deref())?;
+    let total_bytes = total_bytes(options, found, source.as_deref())?;
     let digest = options.digest.filter(|_| found.own);
-    let subject = subject(options, &found, total_bytes, digest)?;
+    let subject = subject(options, found, total_bytes, digest)?;
     let block_bytes = subject.block_bytes;
     let (place, ready) = opened(options, &subject, found.own)?;
     let already: Vec<u64> = place.done.keys().copied().collect();
-    let resumed_bytes = bytes_of(&place.done, total_bytes, block_bytes);
-    progress(Step {
-        bytes: resumed_bytes,
-        total_bytes,
-    });
-    let links = Links::new(ready.links.clone(), source.clone(), &found);
+    let bytes = bytes_of(&place.done, total_bytes, block_bytes);
+    progress(Step { bytes, total_bytes });
+    let links = Links::new(ready.links.clone(), source.clone(), found);
     let watch = Watch {
         journal: place.journal.as_ref(),
         digests: Mutex::new(place.done.clone()),
@@ -340,19 +336,20 @@ pub(crate) fn measured(
     let cpu_near_ns = cpu_ns() - cpu_before;
     let after = found.own.then(|| lookup::facts(&options.client)).flatten();
     lookup::close_stream(&links.options, ready.opened);
-    let counters = links.counters.into_inner();
-    let mut transfer = describe(&outcome, counters);
-    (transfer.lookup_ns, transfer.cpu_near_ns, transfer.resumed_bytes) =
-        (lookup_ns, cpu_near_ns, resumed_bytes);
-    let far = before.as_ref().zip(after);
-    transfer.cpu_far_ns = far.and_then(|(before, after)| after.cpu_ns.checked_sub(before.cpu_ns));
+    let mut transfer = describe(&outcome, links.counters.into_inner());
+    (transfer.lookup_ns, transfer.cpu_near_ns, transfer.resumed_bytes) = (lookup_ns, cpu_near_ns, bytes);
+    transfer.cpu_far_ns = cpu_between(before.as_ref(), after);
     let digests = watch.digests.into_inner();
-    let has_begun = digests.len() > already.len();
+    let nothing_came = digests.len() == already.len();
+    let refusal = outcome
+        .error
+        .clone()
+        .filter(|error| nothing_came && is_refusal(error));
     if outcome.is_whole() {
         let check = Check {
             client: ready.version.as_ref().unwrap_or(&options.client),
             threads: options.threads,
-            found: &found,
+            found,
             digest,
             source,
             shape: (total_bytes, block_bytes),
@@ -362,23 +359,18 @@ pub(crate) fn measured(
         place.break_off(digests.is_empty() || outcome.error.as_ref().is_some_and(is_outdated));
     }
     ready.end(&mut transfer, total_bytes);
-    if let Some(error) = outcome
-        .error
-        .as_ref()
-        .filter(|error| is_refusal(error) && !has_begun)
-    {
-        return Err(error.clone().into());
+    if let Some(error) = refusal {
+        return Err(error.into());
     }
     if stop.is_requested() && transfer.error.is_some() {
-        let stopped = BulkError::lasting(STOPPED).with_remedy("give the same command again");
-        broke_off(&mut transfer, &stopped);
+        broke_off(&mut transfer, &stopped());
     }
     Ok(Moved {
         total_bytes,
         transfer,
         outcome,
         far: before.map(|facts| facts.host),
-        manner: Manner::of(&found),
+        manner: Manner::of(found),
     })
 }
 
@@ -400,9 +392,19 @@ fn is_outdated(error: &BulkError) -> bool {
     error.kind == BulkErrorKind::Outdated
 }
 
+/// CPU time that a service of ours says it used meanwhile.
+fn cpu_between(before: Option<&lookup::Facts>, after: Option<lookup::Facts>) -> Option<u64> {
+    after?.cpu_ns.checked_sub(before?.cpu_ns)
+}
+
 /// Whether the service wants another key or token.
 fn is_refusal(error: &BulkError) -> bool {
     error.kind == BulkErrorKind::Refused
+}
+
+/// What a transfer broke off for that the user stopped.
+fn stopped() -> BulkError {
+    BulkError::lasting(STOPPED).with_remedy("give the same command again")
 }
 
 /// All there is in one block over one connection.

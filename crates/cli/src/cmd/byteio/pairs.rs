@@ -226,28 +226,6 @@ impl Planned {
         command
     }
 
-    /// The pair, and the case that the reader measured; a pair without runs where it gave none.
-    fn measure(
-        &self,
-        words: &TransferArgs,
-        arguments: &ByteioBenchArgs,
-        repeats: u32,
-        stop: &StopFlag,
-    ) -> Measured {
-        let command = self.command(words, arguments, repeats);
-        let (mut pair, case, refused) = match output_of(&command, self.advice(), stop) {
-            Ok((pair, case)) => (pair, case, false),
-            Err(lost) => (self.lost(words, lost.known), None, lost.refused),
-        };
-        pair.name.clone_from(&self.name);
-        pair.nominal_bytes_per_s = self.nominal;
-        pair.emulated.clone_from(&self.emulated);
-        complete(&mut pair);
-        let mut case = case.unwrap_or_else(|| result_of(&pair));
-        case.case.options.insert("pair".to_owned(), self.name.clone());
-        Measured { pair, case, refused }
-    }
-
     /// What helps where its reader says nothing of use.
     fn advice(&self) -> &'static str {
         match self.emulated {
@@ -389,6 +367,74 @@ fn show_as_json(plan: &[Planned], command: impl Fn(&Planned) -> Vec<String>) -> 
     output::print(&format!("{document:#}\n")).map(|()| Ended::OK)
 }
 
+/// What every reader is asked for.
+struct Asked<'a> {
+    words: &'a TransferArgs,
+    arguments: &'a ByteioBenchArgs,
+    repeats: u32,
+    stop: &'a StopFlag,
+}
+
+impl Asked<'_> {
+    fn quiet(&self) -> bool {
+        self.arguments.output.quiet
+    }
+
+    fn at_once(&self, plan: &[Planned]) -> Vec<Measured> {
+        let all = format!("{} pairs at once", plan.len());
+        let waiting = Progress::waiting(&all, self.quiet());
+        let lost = |one: &Planned| {
+            let pair = one.lost(self.words, ("its reader was lost".to_owned(), None));
+            let case = result_of(&pair);
+            Measured {
+                pair,
+                case,
+                refused: false,
+            }
+        };
+        let found = std::thread::scope(|scope| {
+            let start = |one| (one, scope.spawn(move || self.measure(one)));
+            let readers: Vec<_> = plan.iter().map(start).collect();
+            let readers = readers.into_iter();
+            readers
+                .map(|(one, reader)| reader.join().unwrap_or_else(|_| lost(one)))
+                .collect()
+        });
+        waiting.finish();
+        alone(plan, found)
+    }
+
+    fn in_turn(&self, plan: &[Planned]) -> Vec<Measured> {
+        let mut progress = Progress::of_steps(plan.len(), self.quiet());
+        let measured = |one: &Planned| match self.stop.is_requested() {
+            true => one.unreached(self.words),
+            false => {
+                progress.start_as(&one.name);
+                self.measure(one)
+            }
+        };
+        let found = plan.iter().map(measured).collect();
+        progress.finish();
+        found
+    }
+
+    /// A pair, and the case that its reader measured; a pair without runs where it gave none.
+    fn measure(&self, one: &Planned) -> Measured {
+        let command = one.command(self.words, self.arguments, self.repeats);
+        let (mut pair, case, refused) = match output_of(&command, one.advice(), self.stop) {
+            Ok((pair, case)) => (pair, case, false),
+            Err(lost) => (one.lost(self.words, lost.known), None, lost.refused),
+        };
+        pair.name.clone_from(&one.name);
+        pair.nominal_bytes_per_s = one.nominal;
+        pair.emulated.clone_from(&one.emulated);
+        complete(&mut pair);
+        let mut case = case.unwrap_or_else(|| result_of(&pair));
+        case.case.options.insert("pair".to_owned(), one.name.clone());
+        Measured { pair, case, refused }
+    }
+}
+
 /// Measure every pair.
 pub fn bench(
     arguments: &ByteioBenchArgs,
@@ -407,44 +453,15 @@ pub fn bench(
     let stop = crate::cmd::stop_on_signals()?;
     let mut output = Output::open(&arguments.output, color)?;
     let draft = Draft::begin(None, arguments.output.include_host_name);
-    let quiet = arguments.output.quiet;
-    let found: Vec<Measured> = match arguments.at_once {
-        true => std::thread::scope(|scope| {
-            let all = format!("{} pairs at once", plan.len());
-            let waiting = Progress::waiting(&all, quiet);
-            let readers: Vec<_> = plan
-                .iter()
-                .map(|one| (one, scope.spawn(|| one.measure(words, arguments, repeats, &stop))))
-                .collect();
-            let lost = |one: &Planned| {
-                let pair = one.lost(words, ("its reader was lost".to_owned(), None));
-                let case = result_of(&pair);
-                Measured {
-                    pair,
-                    case,
-                    refused: false,
-                }
-            };
-            let readers = readers.into_iter();
-            let found = readers
-                .map(|(one, reader)| reader.join().unwrap_or_else(|_| lost(one)))
-                .collect();
-            waiting.finish();
-            alone(plan, found)
-        }),
-        false => {
-            let mut progress = Progress::of_steps(plan.len(), quiet);
-            let measured = |one: &Planned| match stop.is_requested() {
-                true => one.unreached(words),
-                false => {
-                    progress.start_as(&one.name);
-                    one.measure(words, arguments, repeats, &stop)
-                }
-            };
-            let found = plan.iter().map(measured).collect();
-            progress.finish();
-            found
-        }
+    let asked = Asked {
+        words,
+        arguments,
+        repeats,
+        stop: &stop,
+    };
+    let found = match arguments.at_once {
+        true => asked.at_once(plan),
+        false => asked.in_turn(plan),
     };
     let refused = found.iter().any(|one| one.refused);
     let (pairs, cases): (Vec<Pair>, Vec<CaseResult>) =
