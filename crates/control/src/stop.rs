@@ -62,10 +62,14 @@ impl StopFlag {
     }
 
     fn raise(&self, raise: impl Fn(u8) -> Option<u8>) {
-        let _ = self
-            .0
-            .level
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, raise);
+        let level = &self.0.level;
+        // Whoever counts how often he is woken is woken for what is new alone.
+        if level
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, raise)
+            .is_err()
+        {
+            return;
+        }
         for (_, waker) in self.0.wakers.lock().iter() {
             waker();
         }

@@ -1,8 +1,8 @@
 //! The port of matched messages: `MPI_Isend`, `MPI_Irecv` and their completion, nothing between.
 //!
 //! Requests lie side by side in the order in which they were posted, so that those which are waited for at once go to the
-//! library where they lie, in one piece or two. With `wait=poll` completion is tested for, so
-//! that a cancelled run ends; with `wait=block` the library waits, as the incumbents let it.
+//! library where they lie, in one piece or a few. With `wait=poll` completion is tested for, so that a cancelled run ends; with
+//! `wait=block` the library waits, as the incumbents let it.
 
 use crate::link::{Comm, abandon};
 use crate::link_error::cold_error;
@@ -105,7 +105,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         }
     }
 
-    /// A number for one more request: the next one, or the first behind it that is free.
+    /// A number for one more request: the next one, or else the first from there on, and round, that is free.
     #[inline(always)]
     fn number(&mut self) -> Result<usize, LinkError> {
         let null = self.comm.mpi.constants.request_null;
@@ -373,7 +373,12 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
             let first = first.0 as usize;
             let follows = |(number, request): (usize, &Request)| request.0 as usize == number;
             let count = (first..).zip(left).take_while(|pair| follows(*pair)).count();
-            self.wait_for(first, count)?;
+            let waited = self.wait_for(first, count);
+            if waited.is_err() {
+                let done = requests.len() - left.len();
+                requests.drain(..done);
+                return waited;
+            }
             self.forget(first, count);
             left = &left[count..];
         }

@@ -136,8 +136,8 @@ fn probed(options: &ClientOptions, size_bytes: Option<u64>) -> Result<Found, Bul
     })
 }
 
-/// The property `Size` of a foreign service; `None` where it does not know resource properties. Who needs a token for it needs
-/// one for all.
+/// The property `Size` of a foreign service; `None` where it does not know resource properties. A service that wants a token
+/// for it wants one for all.
 fn property(options: &ClientOptions) -> Result<Option<u64>, BulkError> {
     let space = if options.stream { STREAM } else { RANDOM };
     let operation = Operation::Properties {
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_property_is_unknown_and_a_coded_page_keeps_its_status() {
+    fn a_property_that_is_kept_back_is_unknown_unless_a_token_is_wanted() {
         for coding in ["", "\r\nContent-Encoding: gzip"] {
             let error = sized(&format!("401 X{coding}\r\nContent-Length: 0")).unwrap_err();
             assert_eq!(error.kind, BulkErrorKind::Refused, "{error}");

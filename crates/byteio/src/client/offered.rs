@@ -1,7 +1,10 @@
 //! Requests of one block offered at a rate: an open loop over the same connections as a transfer. What comes is dropped
 //! and nothing is compared: it measures times, and must never stand for a transfer of the whole.
 
-use super::transfer::{Links, Manner, block_bytes, describe, made_ready, open_source, shape, total_bytes};
+use super::transfer::{
+    Links, Manner, block_bytes, cpu_between, describe, is_refusal, made_ready, open_source, shape,
+    total_bytes,
+};
 use super::{Moved, TransferError, TransferOptions, lookup};
 use crate::sys::cpu_ns;
 use std::time::Instant;
@@ -60,11 +63,18 @@ pub(crate) fn offer(
     let after = found.own.then(|| lookup::facts(&options.client)).flatten();
     lookup::close_stream(&links.options, ready.opened);
     ready.forget();
+    let nothing_came = outcome.answers.as_ref().is_none_or(|answers| answers.count == 0);
+    if let Some(error) = outcome
+        .error
+        .as_ref()
+        .filter(|error| nothing_came && is_refusal(error))
+    {
+        return Err(error.clone().into());
+    }
     let counters = links.counters.into_inner();
     let mut transfer = describe(&outcome, counters);
     (transfer.lookup_ns, transfer.cpu_near_ns) = (lookup_ns, cpu_near_ns);
-    let far = before.as_ref().zip(after);
-    transfer.cpu_far_ns = far.and_then(|(before, after)| after.cpu_ns.checked_sub(before.cpu_ns));
+    transfer.cpu_far_ns = cpu_between(before.as_ref(), after);
     // The times of single requests are the outcome's.
     transfer.answers = outcome.answers.as_ref().map(|answers| Answers {
         count: answers.count,

@@ -393,12 +393,12 @@ fn is_outdated(error: &BulkError) -> bool {
 }
 
 /// CPU time that a service of ours says it used meanwhile.
-fn cpu_between(before: Option<&lookup::Facts>, after: Option<lookup::Facts>) -> Option<u64> {
+pub(super) fn cpu_between(before: Option<&lookup::Facts>, after: Option<lookup::Facts>) -> Option<u64> {
     after?.cpu_ns.checked_sub(before?.cpu_ns)
 }
 
 /// Whether the service wants another key or token.
-fn is_refusal(error: &BulkError) -> bool {
+pub(super) fn is_refusal(error: &BulkError) -> bool {
     error.kind == BulkErrorKind::Refused
 }
 

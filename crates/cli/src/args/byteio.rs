@@ -320,7 +320,7 @@ pub struct ByteioBenchArgs {
     #[arg(long, conflicts_with_all = ["pairs", "profile", "put", "into", "both", "offered", "threads", "block_size", "depth"])]
     pub sweep: bool,
 
-    /// Stop, as at Ctrl-C, when stdin ends; begins with the first line from it. So a pair's reader learns, at the end of any command, that it is to stop
+    /// Stop, as at Ctrl-C, when stdin ends, if anything came from it before; --pairs gives this to its readers
     #[arg(long, conflicts_with_all = ["pairs", "emulated"])]
     pub stop_with_stdin: bool,
 

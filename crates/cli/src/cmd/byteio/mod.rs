@@ -57,8 +57,8 @@ impl From<TransferError> for Failure {
 #[derive(Clone, Copy)]
 struct Close {
     interrupted: bool,
-    /// A service refused somebody.
-    refused: bool,
+    /// The pair whose service refused its reader: what to say of all, where there is one.
+    refused: Option<usize>,
     /// A warning ends it with a code of its own.
     strict: bool,
 }
@@ -90,7 +90,8 @@ fn document(
         .iter()
         .flat_map(|p| &p.runs)
         .any(|run| run.wrong_blocks_count > 0);
-    let known = section.pairs.iter().find_map(|pair| {
+    let refused = how.refused.and_then(|at| section.pairs.get(at));
+    let known = refused.into_iter().chain(&section.pairs).find_map(|pair| {
         let (cause, remedy) = first_error(pair)?;
         match section.pairs.len() {
             1 => Some((cause, remedy)),
@@ -100,7 +101,7 @@ fn document(
     let status = match &known {
         _ if wrong => Status::WrongData,
         _ if how.interrupted => Status::Interrupted,
-        Some(_) if how.refused => Status::Refused,
+        Some(_) if refused.is_some() => Status::Refused,
         Some(_) => Status::Failed,
         None => Status::Ok,
     };

@@ -284,8 +284,13 @@ struct Lost {
     refused: bool,
 }
 
-/// Run a reader and read its document; `advice`: what helps where it names nothing.
-fn output_of(command: &[String], advice: &str, stop: &StopFlag) -> Result<(Pair, Option<CaseResult>), Lost> {
+/// Run a reader and read its document: the pair, its case, and whether it was refused. `advice`: what helps where it names
+/// nothing.
+fn output_of(
+    command: &[String],
+    advice: &str,
+    stop: &StopFlag,
+) -> Result<(Pair, Option<CaseResult>, bool), Lost> {
     let lost = |why: String, remedy: Option<&str>, refused: bool| Lost {
         known: (why, remedy.map(str::to_owned)),
         refused,
@@ -306,7 +311,10 @@ fn output_of(command: &[String], advice: &str, stop: &StopFlag) -> Result<(Pair,
     let section = run.sections.get::<ByteioSection>();
     let pair = section.and_then(|section| section.pairs.into_iter().next());
     match (pair, run.status) {
-        (Some(pair), _) => Ok((pair, run.cases.into_iter().next())),
+        (Some(pair), status) => {
+            let case = run.cases.into_iter().next();
+            Ok((pair, case, status == Status::Refused))
+        }
         (None, Status::Ok) => {
             let why = "the reader's result has no transfer".to_owned();
             Err(lost(why, Some(advice), false))
@@ -422,7 +430,7 @@ impl Asked<'_> {
     fn measure(&self, one: &Planned) -> Measured {
         let command = one.command(self.words, self.arguments, self.repeats);
         let (mut pair, case, refused) = match output_of(&command, one.advice(), self.stop) {
-            Ok((pair, case)) => (pair, case, false),
+            Ok(read) => read,
             Err(lost) => (one.lost(self.words, lost.known), None, lost.refused),
         };
         pair.name.clone_from(&one.name);
@@ -463,7 +471,7 @@ pub fn bench(
         true => asked.at_once(plan),
         false => asked.in_turn(plan),
     };
-    let refused = found.iter().any(|one| one.refused);
+    let refused = found.iter().position(|one| one.refused);
     let (pairs, cases): (Vec<Pair>, Vec<CaseResult>) =
         found.into_iter().map(|one| (one.pair, one.case)).unzip();
     // What a case is, its reader has told with its result.

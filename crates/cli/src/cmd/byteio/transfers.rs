@@ -98,7 +98,7 @@ fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -
     let cases = section.pairs.iter().map(result_of).collect();
     let how = Close {
         interrupted: stop.is_requested(),
-        refused: false,
+        refused: None,
         strict: arguments.strict,
     };
     publish(draft, &mut output, (&section, cases), how, to_go_on(options))

@@ -1,8 +1,10 @@
-//! The program that runs a pair's reader, and what it said. However it behaves, the wait for it ends; what a stopped reader has
-//! measured must never be thrown away.
+//! The program that runs a pair's reader, and what it said. However it behaves, the wait for it ends, and what it said until
+//! then is kept. It must never end a reader without having asked it to stop.
 
 use parking_lot::Mutex;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
+};
 use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -104,14 +106,19 @@ impl Reader {
             return Err("it did not end within a week".to_owned());
         }
         self.end_of_pipes();
-        self.child.wait().map_err(lost)
+        let ended = self.child.try_wait().map_err(lost)?;
+        ended.ok_or_else(|| "it cannot be ended".to_owned())
     }
 
     /// Whether it was stopped because it wanted the terminal, which belongs to this program's group.
     fn waits_for_the_terminal(&self) -> bool {
         let which = WaitId::Pid(Pid::from_child(&self.child));
         let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        matches!(waitid(which, options), Ok(Some(_)))
+        let stopped = waitid(which, options)
+            .ok()
+            .flatten()
+            .and_then(|status| status.stopping_signal());
+        stopped.is_some_and(|signal| [Signal::TTIN, Signal::TTOU].map(Signal::as_raw).contains(&signal))
     }
 
     /// What it wrote may still be on its way. Whom it started may hold its pipes open for longer.
@@ -124,11 +131,17 @@ impl Reader {
 
     /// End it and all that it started: in order, or else at once.
     fn end(&mut self) {
+        let group = Pid::from_child(&self.child);
         for signal in [Signal::TERM, Signal::KILL] {
             // One that is gone already is no error.
-            let _ = kill_process_group(Pid::from_child(&self.child), signal);
+            let _ = kill_process_group(group, signal);
             let deadline = Instant::now() + END;
-            while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
+            while Instant::now() < deadline {
+                // Its leader counts until it is waited for; who leads may be gone before the one that has the document.
+                let _ = self.child.try_wait();
+                if test_kill_process_group(group).is_err() {
+                    return;
+                }
                 std::thread::sleep(LOOK / 4);
             }
         }
@@ -205,37 +218,76 @@ mod tests {
         assert_eq!(shell(line, &stopped(1)).unwrap().stdout, b"all\nof it\n");
     }
 
+    /// Stops twice once `line`, which is told the name of a file, has made it.
+    fn hurried(line: &str) -> Said {
+        let folder = tempfile::tempdir().unwrap();
+        let made = folder.path().join("made");
+        let (stop, seen) = (StopFlag::new(), made.clone());
+        let asking = stop.clone();
+        std::thread::spawn(move || {
+            while !seen.exists() {
+                std::thread::sleep(LOOK);
+            }
+            (0..2).for_each(|_| asking.request());
+        });
+        let command = ["sh", "-c", line, "sh", made.to_str().unwrap()].map(str::to_owned);
+        said_by(&command, &stop).unwrap()
+    }
+
     #[test]
     fn a_reader_that_does_not_end_is_ended_and_heard() {
         for line in [
-            "echo all; exec sleep 600",
-            "echo all; sleep 600 & exec sleep 600",
-            "echo all; trap '' TERM; sleep 600",
-            "exec >&- 2>&-; exec sleep 600",
+            "echo $$; touch $1; exec sleep 600",
+            "echo $$; sleep 600 & touch $1; exec sleep 600",
+            "echo $$; trap '' TERM; touch $1; sleep 600",
         ] {
-            let said = shell(line, &stopped(2)).unwrap();
+            let said = hurried(line);
             assert!(!said.status.success(), "{line}");
+            let group: i32 = String::from_utf8(said.stdout).unwrap().trim().parse().unwrap();
+            let group = Pid::from_raw(group).unwrap();
+            assert!(test_kill_process_group(group).is_err(), "{line}");
         }
-        let longest = Duration::from_millis(50);
+        assert!(
+            !hurried("exec >&- 2>&-; touch $1; exec sleep 600")
+                .status
+                .success()
+        );
+    }
+
+    /// Who leads a group may go before the one that has the document.
+    #[test]
+    fn one_behind_another_has_the_time_to_end() {
+        let said = hurried("(trap 'sleep 0.3; echo all; exit' TERM; touch $1; sleep 600 & wait) & wait");
+        assert_eq!(said.stdout, b"all\n");
+    }
+
+    #[test]
+    fn nobody_waits_for_longer_than_the_longest() {
         let child = Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
         let mut reader = Reader {
             child,
             pipes: Vec::new(),
         };
-        let lost = reader.wait(&StopFlag::new(), longest).unwrap_err();
-        assert!(lost.contains("within a week"), "{lost}");
+        let lost = reader.wait(&StopFlag::new(), Duration::from_millis(50));
+        assert!(lost.unwrap_err().contains("within a week"));
     }
 
     /// A process that nobody reads from ends, though whom it started has its pipes.
     #[test]
     fn those_that_hold_a_readers_pipes_are_not_waited_for() {
-        let said = shell("sleep 60 & echo all", &stopped(0)).unwrap();
-        assert_eq!(said.stdout, b"all\n");
+        let began = Instant::now();
+        let said = shell("sleep 600 & echo $!", &stopped(0)).unwrap();
+        assert!(began.elapsed() < Duration::from_secs(300));
+        let left: i32 = String::from_utf8(said.stdout).unwrap().trim().parse().unwrap();
+        rustix::process::kill_process(Pid::from_raw(left).unwrap(), Signal::KILL).unwrap();
     }
 
     #[test]
     fn a_reader_that_wants_the_terminal_is_named() {
-        let lost = shell("kill -STOP $$", &stopped(0)).unwrap_err();
+        let lost = shell("kill -TTIN $$", &stopped(0)).unwrap_err();
         assert!(lost.contains("terminal"), "{lost}");
+        // One that a batch system puts aside for a while is none.
+        let line = "(sleep 0.2; kill -CONT $$) & kill -STOP $$; echo all";
+        assert_eq!(shell(line, &stopped(0)).unwrap().stdout, b"all\n");
     }
 }
