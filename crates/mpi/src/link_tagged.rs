@@ -376,7 +376,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
             let waited = self.wait_for(first, count);
             if waited.is_err() {
                 let done = requests.len() - left.len();
-                requests.drain(..done);
+                cold_forget(requests, done);
                 return waited;
             }
             self.forget(first, count);
@@ -435,6 +435,13 @@ impl<H: Handle, const PERSISTENT: bool> Drop for TaggedLink<H, PERSISTENT> {
             unsafe { (f.type_free)(&mut kind) };
         }
     }
+}
+
+/// The first `done` of them are waited for.
+#[cold]
+#[inline(never)]
+fn cold_forget(requests: &mut Vec<Request>, done: usize) {
+    requests.drain(..done);
 }
 
 /// A type of `bytes` bytes in one piece: blocks of 1 GiB and a rest.
