@@ -84,6 +84,7 @@ fn one_that_vanishes_fails_its_run(more: &str, victim: &str, signal: Signal) {
     let run = crate::file(&home, "result.json");
     assert_eq!(run.status, Status::Failed, "{what}: {ended}");
     assert!(run.error.is_some(), "{what}: {ended}");
+    assert!(run.sections.named("session").is_some(), "{what}: {ended}");
     assert!(
         computations(&run).len() >= least,
         "{what}: {:?}",

@@ -127,10 +127,14 @@ fn measure(front: &mut Front, sessions: &mut Sessions, how: How) -> Result<Found
     let about = (sessions.registry, sessions.arguments);
     let kind = match sessions.open() {
         Ok(kind) => kind,
-        Err(_) if sessions.stop.is_requested() => {
-            return Ok(Found::nothing(Failure::interrupted("run again")));
+        Err(failure) => {
+            // What failed first is told; those that had begun tell of their computations.
+            let _ = sessions.close();
+            return Ok(Found::nothing(match sessions.stop.is_requested() {
+                true => Failure::interrupted("run again"),
+                false => failure,
+            }));
         }
-        Err(failure) => return Ok(Found::nothing(failure)),
     };
     let mut load = None;
     let found = match (&request.offered, request.streams.first()) {

@@ -26,6 +26,9 @@ const END_TOLD: Duration = Duration::from_millis(500);
 /// How soon a session that is to begin later hears that another has failed.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// A session, and whether its computations could be told to go.
+type Begun = (Live, Result<(), Failure>);
+
 /// The sessions of one round; messages are measured in the first.
 pub struct Sessions<'a> {
     pub registry: &'a Registry,
@@ -44,14 +47,17 @@ pub struct Sessions<'a> {
 }
 
 impl Sessions<'_> {
-    /// Begin sessions unless they have; where their computations are.
+    /// Begin sessions unless they have; where their computations are. Those that began and could not go on are there to be closed.
     pub fn open(&mut self) -> Result<GroupKind, Failure> {
         if self.lives.is_empty() {
             let words = format!("starting {}", self.words());
             let waiting = Progress::waiting(&words, self.is_quiet());
-            let lives = self.begun();
+            let begun = self.begun();
             waiting.finish();
-            self.lives = lives?;
+            let (lives, gone) = begun?;
+            self.lives = lives;
+            self.broken |= gone.is_err();
+            gone?;
             let launcher = self.lives[0].launcher(RankProgram::this()?);
             self.groups = Some(Groups::launched_by(self.registry, launcher));
         }
@@ -70,12 +76,12 @@ impl Sessions<'_> {
         self.arguments.output.quiet || self.arguments.experiment.live
     }
 
-    /// Sessions side by side: all begin, or all are gone.
-    fn begun(&self) -> Result<Vec<Live>, Failure> {
+    /// Sessions side by side: all begin, or all are gone. Whether their computations could be told to go, too.
+    fn begun(&self) -> Result<(Vec<Live>, Result<(), Failure>), Failure> {
         let (request, arguments, place, stop) = (self.request, self.arguments, &self.place, &self.stop);
         let tell: Tell = Arc::new(stderr::say);
         let failed = AtomicBool::new(false);
-        let begin = |number: u32| -> Result<Option<Live>, Failure> {
+        let begin = |number: u32| -> Result<Option<Begun>, Failure> {
             let until = Instant::now() + request.delay_start * number;
             while let left = until.saturating_duration_since(Instant::now())
                 && !left.is_zero()
@@ -87,16 +93,15 @@ impl Sessions<'_> {
                     return Err(Failure::interrupted("run again for a whole result"));
                 }
             }
-            let live = Live::begin(&request.ask, place, stop, &tell)
-                .map_err(Failure::from)
-                .and_then(|live| match arguments.phased_start {
-                    true => Ok(live),
-                    false => live.go().map(|()| live).map_err(Failure::from),
-                });
-            failed.fetch_or(live.is_err(), Ordering::Relaxed);
-            live.map(Some)
+            let live = Live::begin(&request.ask, place, stop, &tell);
+            let gone = match &live {
+                Ok(live) if !arguments.phased_start => live.go().map_err(Failure::from),
+                _ => Ok(()),
+            };
+            failed.fetch_or(live.is_err() || gone.is_err(), Ordering::Relaxed);
+            Ok(Some((live?, gone)))
         };
-        let lives: Vec<Result<Option<Live>, Failure>> = match arguments.sessions {
+        let lives: Vec<Result<Option<Begun>, Failure>> = match arguments.sessions {
             1 => vec![begin(0)],
             count => std::thread::scope(|scope| {
                 let begin = &begin;
@@ -109,12 +114,13 @@ impl Sessions<'_> {
             }),
         };
         // All of them, unless one has failed.
-        let lives: Vec<Option<Live>> = lives.into_iter().collect::<Result<_, _>>()?;
-        let lives: Vec<Live> = lives.into_iter().flatten().collect();
+        let lives: Vec<Option<Begun>> = lives.into_iter().collect::<Result<_, _>>()?;
+        let (lives, gone): (Vec<Live>, Vec<_>) = lives.into_iter().flatten().unzip();
+        let mut gone: Result<(), Failure> = gone.into_iter().collect();
         if arguments.phased_start {
-            lives.iter().try_for_each(|live| live.go())?;
+            gone = lives.iter().try_for_each(Live::go).map_err(Failure::from);
         }
-        Ok(lives)
+        Ok((lives, gone))
     }
 
     /// Hold the sessions for as long as was asked for, end all of them at once, and keep what they tell.
