@@ -114,7 +114,8 @@ impl StopFlag {
     }
 
     /// Ask at every SIGINT, SIGTERM and SIGHUP of this process, through a thread that sleeps in a read; the first of them
-    /// hurries nobody who was asked already (by [`StopFlag::at_end_of`]: a wish may come two ways). Call it once. Who started the program with SIGHUP ignored (`nohup`) wants it to outlive the terminal.
+    /// hurries nobody who was asked already (by [`StopFlag::at_end_of`]: a wish may come two ways). Call it once. Who started
+    /// the program with SIGHUP ignored (`nohup`) wants it to outlive the terminal.
     pub fn on_signals(&self) -> io::Result<()> {
         let (mut reader, writer) = UnixStream::pair()?;
         let hangup = (!ignored(libc::SIGHUP)).then_some(libc::SIGHUP);

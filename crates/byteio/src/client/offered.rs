@@ -2,8 +2,7 @@
 //! and nothing is compared: it measures times, and must never stand for a transfer of the whole.
 
 use super::transfer::{
-    Links, Manner, block_bytes, cpu_between, describe, is_refusal, made_ready, open_source, shape,
-    total_bytes,
+    Links, Manner, block_bytes, cpu_between, describe, made_ready, open_source, refusal, shape, total_bytes,
 };
 use super::{Moved, TransferError, TransferOptions, lookup};
 use crate::sys::cpu_ns;
@@ -64,12 +63,8 @@ pub(crate) fn offer(
     lookup::close_stream(&links.options, ready.opened);
     ready.forget();
     let nothing_came = outcome.answers.as_ref().is_none_or(|answers| answers.count == 0);
-    if let Some(error) = outcome
-        .error
-        .as_ref()
-        .filter(|error| nothing_came && is_refusal(error))
-    {
-        return Err(error.clone().into());
+    if let Some(error) = refusal(&outcome).filter(|_| nothing_came) {
+        return Err(error);
     }
     let counters = links.counters.into_inner();
     let mut transfer = describe(&outcome, counters);

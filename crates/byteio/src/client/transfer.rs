@@ -341,10 +341,7 @@ pub(crate) fn measured(
     transfer.cpu_far_ns = cpu_between(before.as_ref(), after);
     let digests = watch.digests.into_inner();
     let nothing_came = digests.len() == already.len();
-    let refusal = outcome
-        .error
-        .clone()
-        .filter(|error| nothing_came && is_refusal(error));
+    let refusal = refusal(&outcome).filter(|_| nothing_came);
     if outcome.is_whole() {
         let check = Check {
             client: ready.version.as_ref().unwrap_or(&options.client),
@@ -360,7 +357,7 @@ pub(crate) fn measured(
     }
     ready.end(&mut transfer, total_bytes);
     if let Some(error) = refusal {
-        return Err(error.into());
+        return Err(error);
     }
     if stop.is_requested() && transfer.error.is_some() {
         broke_off(&mut transfer, &stopped());
@@ -397,9 +394,11 @@ pub(super) fn cpu_between(before: Option<&lookup::Facts>, after: Option<lookup::
     after?.cpu_ns.checked_sub(before?.cpu_ns)
 }
 
-/// Whether the service wants another key or token.
-pub(super) fn is_refusal(error: &BulkError) -> bool {
-    error.kind == BulkErrorKind::Refused
+/// That the service wants another key or token, where this is what it broke off for: where nothing came before, there was no
+/// transfer at all.
+pub(super) fn refusal(outcome: &BulkOutcome) -> Option<TransferError> {
+    let error = outcome.error.as_ref()?;
+    (error.kind == BulkErrorKind::Refused).then(|| error.clone().into())
 }
 
 /// What a transfer broke off for that the user stopped.

@@ -1,6 +1,6 @@
 //! Whoever belongs to a session and vanishes or falls silent: its run fails, says why, and keeps what was measured.
 
-use super::{Site, assert_nothing_left, computations, workers};
+use super::{Site, assert_nothing_left, computations, section, workers};
 use crate::silence::threads;
 use crate::{SILENT, SOON, home, turn};
 use rustix::process::Signal;
@@ -84,7 +84,8 @@ fn one_that_vanishes_fails_its_run(more: &str, victim: &str, signal: Signal) {
     let run = crate::file(&home, "result.json");
     assert_eq!(run.status, Status::Failed, "{what}: {ended}");
     assert!(run.error.is_some(), "{what}: {ended}");
-    assert!(run.sections.named("session").is_some(), "{what}: {ended}");
+    let told = &section(&run)["sessions"][0]["computations"];
+    assert!(told.is_array(), "{what}: {ended}");
     assert!(
         computations(&run).len() >= least,
         "{what}: {:?}",
