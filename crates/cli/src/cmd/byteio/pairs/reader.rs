@@ -97,17 +97,20 @@ impl Reader {
                 return Ok(status);
             }
             if self.waits_for_the_terminal() {
-                return Err("it asks for something at the terminal, which no reader has".to_owned());
+                return Err(
+                    "the reader wants to ask at the terminal, and cannot: its command must ask nothing"
+                        .to_owned(),
+                );
             }
             std::thread::sleep(LOOK);
         }
         self.end();
         if asked == StopLevel::None {
-            return Err("it did not end within a week".to_owned());
+            return Err("the reader did not end within a week".to_owned());
         }
         self.end_of_pipes();
         let ended = self.child.try_wait().map_err(lost)?;
-        ended.ok_or_else(|| "it cannot be ended".to_owned())
+        ended.ok_or_else(|| "the reader cannot be ended".to_owned())
     }
 
     /// Whether it was stopped because it wanted the terminal, which belongs to this program's group.
