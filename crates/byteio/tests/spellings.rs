@@ -286,3 +286,66 @@ fn plain_puts_are_whole_or_not_there() {
         }
     }
 }
+
+/// Two lines of one header that tell different things, in either order, and what to send with them.
+const TOLD_TWICE: [(&str, [&str; 2], &[u8]); 7] = [
+    (
+        "Content-Length: 8\r\nContent-Range",
+        ["bytes 1-8/*", "bytes 2-9/*"],
+        NEW,
+    ),
+    ("Content-Length: 8\r\nContent-Encoding", ["identity", "gzip"], NEW),
+    (
+        "Transfer-Encoding",
+        ["chunked", "gzip"],
+        b"8\r\nABCDEFGH\r\n0\r\n\r\n",
+    ),
+    (
+        "Transfer-Encoding",
+        ["chunked", "chunked"],
+        b"8\r\nABCDEFGH\r\n0\r\n\r\n",
+    ),
+    ("Content-Length", ["8", "7"], NEW),
+    ("Content-Length: 8\r\nIf-None-Match", ["\"x\"", "*"], NEW),
+    ("Content-Length: 8\r\nIf-Match", ["\"x\"", "\"y\""], NEW),
+];
+
+#[test]
+fn of_a_header_that_is_told_twice_no_line_goes_unheard() {
+    let rig = Rig::new();
+    let put = |more: &str, body: &[u8]| [head("PUT", "/f", "x/y", more).as_bytes(), body].concat();
+    let part = |new: &[u8]| [&OLD[..1], new, &OLD[9..]].concat();
+    for (name, [one, other], body) in TOLD_TWICE {
+        let last = name.rsplit("\r\n").next().unwrap();
+        for (one, other) in [(one, other), (other, one)] {
+            let more = format!("{name}: {one}\r\n{last}: {other}\r\n");
+            rig.check(&more, &put(&more, body), Refused, true, &part);
+        }
+    }
+    let same = "Content-Length: 8\r\nContent-Range: bytes 1-8/*\r\ncontent-range: bytes 1-8/*\r\n";
+    rig.check(same, &put(same, NEW), Stored, true, &part);
+    for operation in operations().iter().filter(|operation| !operation.streams) {
+        let message = all(operation).into_iter().find(|m| m.what == "as it is").unwrap();
+        let more = format!(
+            "Content-Length: {}\r\nContent-Type: application/dime\r\n",
+            message.body.len()
+        );
+        let request = [head("POST", "/f", &message.kind, &more).as_bytes(), &message.body].concat();
+        rig.check("two types", &request, Refused, true, &operation.result);
+    }
+}
+
+/// No date of a version is told, so that a condition on one cannot be checked.
+#[test]
+fn a_put_on_a_date_changes_nothing() {
+    let rig = Rig::new();
+    for date in [
+        "Sat, 01 Jan 2000 00:00:00 GMT",
+        "Fri, 01 Jan 2100 00:00:00 GMT",
+        "x",
+    ] {
+        let more = format!("Content-Length: 8\r\nIf-Unmodified-Since: {date}\r\n");
+        let request = [head("PUT", "/f", "x/y", &more).as_bytes(), NEW].concat();
+        rig.check(&more, &request, Refused, true, &<[u8]>::to_vec);
+    }
+}

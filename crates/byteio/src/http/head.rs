@@ -9,12 +9,13 @@ use wirespeed_schema::units::parse_digits;
 pub const HEAD_BYTES_MAX: usize = 32 << 10;
 const HEADERS_MAX: usize = 100;
 
-/// Headers by name.
+/// Headers by name: once each, as a list of what its lines say (RFC 9110, 5.3). Whoever expects one value must not find the
+/// first of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Headers(Vec<(String, String)>);
 
 impl Headers {
-    /// The first header of this name, in lower case.
+    /// The header of this name, in lower case.
     pub fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value.as_str())
@@ -29,13 +30,19 @@ impl Headers {
     }
 
     fn of(parsed: &[httparse::Header<'_>]) -> Headers {
-        let one = |h: &httparse::Header<'_>| {
-            (
-                h.name.to_ascii_lowercase(),
-                String::from_utf8_lossy(h.value).trim().to_owned(),
-            )
-        };
-        Headers(parsed.iter().map(one).collect())
+        let mut all: Vec<(String, String)> = Vec::new();
+        for line in parsed {
+            let name = line.name.to_ascii_lowercase();
+            let value = String::from_utf8_lossy(line.value).trim().to_owned();
+            let earlier = all.iter_mut().find(|(key, _)| *key == name);
+            match earlier.filter(|_| name != "content-length") {
+                None => all.push((name, value)),
+                // Said twice is said; but a coding may be applied twice.
+                Some((_, said)) if *said == value && !name.ends_with("-encoding") => {}
+                Some((_, said)) => *said = format!("{said}, {value}"),
+            }
+        }
+        Headers(all)
     }
 
     /// How the body behind these headers ends. Both framings at once, or lengths that differ, are refused (RFC 9112, 6.3).
@@ -195,6 +202,8 @@ mod tests {
             "POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
             "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
             "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n",
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
             "POST / HTTP/1.1\r\nContent-Length: +5\r\n\r\n",
             "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
         ] {

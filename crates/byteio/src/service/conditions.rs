@@ -30,7 +30,10 @@ pub(super) fn judge(headers: &Headers, tag: Option<&str>, reads: bool) -> Outcom
             }
         })
     };
-    if headers.get("if-match").is_some_and(|list| !names(list, false)) {
+    let matches = headers.get("if-match").map(|list| names(list, false));
+    // No date is told of any version, so none can be meant by one.
+    let by_date = !reads && matches.is_none() && headers.get("if-unmodified-since").is_some();
+    if matches == Some(false) || by_date {
         return Outcome::Fails;
     }
     match headers.get("if-none-match").is_some_and(|list| names(list, true)) {
@@ -41,7 +44,7 @@ pub(super) fn judge(headers: &Headers, tag: Option<&str>, reads: bool) -> Outcom
 }
 
 fn is_conditional(asked: &Asked) -> bool {
-    ["if-match", "if-none-match"]
+    ["if-match", "if-none-match", "if-unmodified-since"]
         .iter()
         .any(|name| asked.head.headers.get(name).is_some())
 }
