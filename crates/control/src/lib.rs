@@ -31,6 +31,7 @@ pub use auth::Identity;
 pub use coordinator::{
     Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, ServerSpec, ServerState, run_case,
 };
+pub use deadlined::uninterrupted;
 pub use error::{ControlError, exit_code};
 pub use job::{Job, JobKind, JobRanks};
 pub use launch::program::RankProgram;

@@ -195,6 +195,26 @@ fn every_verb_hears_every_signal_in_every_wait() {
     }
 }
 
+/// The signal may end the very wait that it interrupts, which must not be taken for an answer of the service.
+#[test]
+fn a_stop_while_a_silent_service_is_asked_is_no_answer_of_it() {
+    let home = home();
+    std::fs::write(home.path("source"), &content()[..20_000_000]).unwrap();
+    let (url, visits) = server(Manner::Silent);
+    let lines = ["http", "bulk", "mtom"]
+        .map(|way| format!("byteio put source {url} --mechanism {way} --block-size 1M --stall 1h"));
+    let clients: Vec<_> = (0..15).map(|n| home.start(lines[n % 3].split(' '))).collect();
+    clients[0].wait_until("the connections", PATIENCE, |_| {
+        visits.load(Ordering::Relaxed) >= 15
+    });
+    std::thread::sleep(Duration::from_millis(500));
+    for client in clients {
+        client.signal(Signal::TERM);
+        let ended = client.end(PATIENCE);
+        assert_eq!(ended.code, Some(130), "{ended}");
+    }
+}
+
 /// Whoever runs readers hands the wish to stop on to them, and publishes what they have measured.
 #[test]
 fn readers_of_pairs_hand_over_what_they_have_when_only_their_parent_hears_the_stop() {

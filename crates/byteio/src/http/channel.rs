@@ -9,6 +9,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::FileExt as _;
 use std::time::{Duration, Instant};
 use wirespeed_control::auth::http::SecureStream;
+use wirespeed_control::uninterrupted;
 
 /// Bytes of a reader's buffer: small heads and envelopes; large reads pass it by.
 pub const BUFFER_BYTES: usize = 64 << 10;
@@ -226,10 +227,10 @@ pub fn shrunk() -> io::Error {
 impl Read for Channel {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let began = Instant::now();
-        let count = match &mut self.wire {
+        let count = uninterrupted(|| match &mut self.wire {
             Wire::Plain(stream) => stream.read(buffer),
             Wire::Secure(stream) => stream.read(buffer),
-        }?;
+        })?;
         // How long the other end thinks is its own affair, up to the patience of a single read.
         let waited = match std::mem::replace(&mut self.begun, true) {
             true => began.elapsed(),

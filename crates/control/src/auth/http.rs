@@ -5,6 +5,7 @@
 
 use super::keyfile::KeyFile;
 use super::{Identity, tls};
+use crate::deadlined::uninterrupted;
 use crate::error::ControlError;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -116,7 +117,7 @@ impl SecureStream {
 
     fn send_all(&mut self) -> io::Result<()> {
         while self.connection.wants_write() {
-            self.connection.write_tls(&mut self.stream)?;
+            uninterrupted(|| self.connection.write_tls(&mut self.stream))?;
         }
         Ok(())
     }
@@ -140,7 +141,7 @@ impl Read for SecureStream {
                     }
                 }
             }
-            if self.connection.read_tls(&mut self.stream)? == 0 {
+            if uninterrupted(|| self.connection.read_tls(&mut self.stream))? == 0 {
                 return Ok(0);
             }
             let state = self.connection.process_new_packets();

@@ -4,6 +4,7 @@
 //! receiver never keeps this end from reading.
 
 use super::{ReadDeadline, WRITE_TIMEOUT, Wire, WireReader};
+use crate::deadlined::uninterrupted;
 use parking_lot::Mutex;
 use rustls::Connection;
 use std::io::{self, Read, Write};
@@ -116,8 +117,11 @@ impl WireReader for TlsReader {
             }
             if self.pending.is_empty() {
                 let stream = &self.wire.stream;
-                self.deadline.apply(|timeout| stream.set_read_timeout(timeout))?;
-                let count = (&self.wire.stream).read(&mut self.encrypted)?;
+                let count = uninterrupted(|| {
+                    self.deadline.apply(|timeout| stream.set_read_timeout(timeout))?;
+                    let mut stream = stream;
+                    stream.read(&mut self.encrypted)
+                })?;
                 if count == 0 {
                     return Ok(0);
                 }

@@ -1,6 +1,7 @@
 //! A socket pair between two processes of one machine: nobody else can reach it, so it needs no identity.
 
 use super::{ReadDeadline, Receiver, Sender, WRITE_TIMEOUT, Wire, WireReader};
+use crate::deadlined::uninterrupted;
 use crate::frame::FrameLimits;
 use parking_lot::Mutex;
 use std::io::{self, Read, Write};
@@ -53,9 +54,11 @@ impl Wire for UnixWire {
 
 impl WireReader for UnixReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.deadline
-            .apply(|timeout| self.stream.set_read_timeout(timeout))?;
-        self.stream.read(buffer)
+        uninterrupted(|| {
+            self.deadline
+                .apply(|timeout| self.stream.set_read_timeout(timeout))?;
+            self.stream.read(buffer)
+        })
     }
 
     fn set_deadline(&mut self, deadline: Option<Instant>) {
