@@ -34,7 +34,7 @@ impl Default for Timing {
             silence: Duration::from_secs(10),
             handshake: Duration::from_secs(5),
             start: Duration::from_secs(10),
-            orderly: Duration::from_secs(2),
+            orderly: Duration::from_millis(700),
             grace: Duration::from_secs(2),
             lease: Duration::from_millis(3500),
         }

@@ -119,17 +119,17 @@ fn stop_then_cancel_then_abandon() {
             message: RankMessage::StopRequest { run: RUN }
         }]
     );
-    assert_eq!(group.next_deadline(), Some(at(2000)));
-    group.tick(at(1999));
+    assert_eq!(group.next_deadline(), Some(at(700)));
+    group.tick(at(699));
     assert!(group.take_actions().is_empty());
-    group.tick(at(2000));
+    group.tick(at(700));
     assert_eq!(cancels(&group.take_actions()), [0]);
-    assert_eq!(group.next_deadline(), Some(at(4000)));
-    group.cancel(at(3000), CancelCause::PeerLost);
-    group.stop(at(3000));
-    group.tick(at(3999));
+    assert_eq!(group.next_deadline(), Some(at(2700)));
+    group.cancel(at(1700), CancelCause::PeerLost);
+    group.stop(at(1700));
+    group.tick(at(2699));
     assert!(group.take_actions().is_empty(), "a cancel is said once");
-    group.tick(at(4000));
+    group.tick(at(2700));
     assert_eq!(group.take_actions(), [Action::Abandon { rank: 0 }]);
     let (blamed, reason) = (&group.blamed()[0], "it did not end after it was cancelled");
     assert_eq!((blamed.reason.as_str(), blamed.gone), (reason, true));

@@ -15,6 +15,8 @@ use wirespeed_schema::outcome::{PeerSamples, StopReason};
 
 /// Ranks have left a barrier within this time; what settles them need not take longer.
 const SETTLE_NS: f64 = 4e6;
+/// The longest round of a warm-up: the wish to stop is heard between rounds.
+const ROUND_NS: u64 = 100_000_000;
 /// Operations of [`Phase::Settle`] of most tests: round trips after a barrier, which the other side may still be leaving.
 pub const SETTLE_ROUND_TRIPS: u64 = 16;
 
@@ -249,10 +251,11 @@ impl Went {
         body.close(Phase::WarmUp)
     }
 
-    /// Rounds of 1, 2, 4 .. operations until the warm-up's count or time is reached.
+    /// Rounds of 1, 2, 4 .. operations, none of which takes long, until the warm-up's count or time is reached.
     fn lead_warm_up(&mut self, rank: &Rank, body: &mut dyn Body) -> Result<(), LinkError> {
         let clock = rank.timebase.clock;
         let limit_ticks = rank.timebase.to_ticks(rank.case.warmup_ns_max);
+        let round_ticks = rank.timebase.to_ticks(ROUND_NS) as f64;
         let started = clock.now();
         let mut count = 1;
         loop {
@@ -275,7 +278,7 @@ impl Went {
                 self.warmup_operations += 1;
                 return body.step(1, true).map(drop);
             }
-            count *= 2;
+            count = (count * 2).min((round_ticks / op_ticks.max(1e-3)) as u64).max(1);
         }
     }
 }

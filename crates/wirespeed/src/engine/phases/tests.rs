@@ -41,6 +41,9 @@ impl Body for Noted {
     }
 
     fn step(&mut self, count: u64, last: bool) -> Result<bool, LinkError> {
+        if self.phase == Phase::WarmUp && self.operation * count as u32 > Duration::from_millis(200) {
+            self.log.borrow_mut().push(format!("deaf for {count}"));
+        }
         if self.fails_in == Some(self.phase) {
             return Err(LinkError::Closed);
         }
@@ -152,6 +155,13 @@ fn every_phase_begins_and_closes_once_and_in_order() {
 fn long_operations_settle_in_one() {
     let (_, log) = drive_noted(None, [Duration::from_millis(5), Duration::ZERO], [1, 2]);
     assert!(log.contains(&"close Settle 1".to_owned()), "{log:?}");
+}
+
+#[test]
+fn no_round_of_a_warm_up_is_deaf_for_long() {
+    let (finished, log) = drive_noted(None, [Duration::from_millis(5), Duration::ZERO], [200, 1]);
+    assert_eq!(finished.warmup_operations, 200);
+    assert!(!log.iter().any(|line| line.starts_with("deaf")), "{log:?}");
 }
 
 #[test]
