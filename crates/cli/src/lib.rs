@@ -31,6 +31,7 @@ mod request;
 mod results;
 mod same;
 mod stderr;
+mod taken;
 mod terminal;
 mod typed;
 mod version;

@@ -5,10 +5,11 @@ use crate::args::{ColorChoice, OutputArgs};
 use crate::errors::{Failure, exit};
 use crate::file::{self, Lines};
 use crate::stderr;
+use crate::taken;
 use crate::terminal::{self, Stream};
 use crate::view;
 use crate::watch::Watch;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use wirespeed_control::StopFlag;
 use wirespeed_report::compare::Comparison;
@@ -318,12 +319,17 @@ pub fn is_taken(text: &str) -> Result<bool, Failure> {
         return Ok(true);
     }
     let write = || {
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+        let stdout = std::io::stdout().lock();
+        taken::write_all(&stdout, text.as_bytes())
     };
     match stderr::around(write) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(e) if e.kind() == ErrorKind::TimedOut => Err(Failure::with(
+            exit::INTERRUPTED,
+            "interrupted while nobody took what is on stdout; it is cut off",
+            "read it to its end, or write the result to a file with --output",
+        )),
         Err(e) => Err(Failure::stdout(&e)),
     }
 }

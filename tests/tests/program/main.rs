@@ -25,6 +25,7 @@ mod session_figures;
 mod sessions;
 mod silence;
 mod states;
+mod stops;
 mod strangers;
 mod sweeps;
 mod transports;

@@ -172,6 +172,7 @@ pub fn stop_on_signals() -> Result<StopFlag, Failure> {
             "close some files and run again",
         )
     })?;
+    crate::taken::hear(&stop);
     Ok(stop)
 }
 

@@ -1,0 +1,62 @@
+//! A stop takes less than a second, whatever a run is at: in a warm-up, between two messages that are far apart, or at a result
+//! that nobody takes.
+
+use crate::{SOON, home, turn};
+use rustix::process::Signal;
+use std::time::{Duration, Instant};
+use wirespeed_tests::home::Home;
+use wirespeed_tests::running::Running;
+
+/// What a stop may take. A machine that is busy with something else is asked again.
+const PROMPT: Duration = Duration::from_secs(1);
+const TRIES: usize = 4;
+
+/// The quickest of several stops of what `start` begins, each of which must end with the code of an interruption.
+fn quickest(what: &str, start: impl Fn() -> Running) {
+    let mut quickest = Duration::MAX;
+    for signal in [Signal::TERM, Signal::INT].into_iter().cycle().take(TRIES) {
+        let client = start();
+        std::thread::sleep(Duration::from_millis(1200));
+        assert!(!client.has_ended(), "{what} ended by itself");
+        client.signal(signal);
+        let asked = Instant::now();
+        client.end(SOON).code(130);
+        quickest = quickest.min(asked.elapsed());
+        if quickest < PROMPT {
+            return;
+        }
+    }
+    panic!("{what}: a stop took {quickest:?}");
+}
+
+fn started(home: &Home, line: &str) -> Running {
+    home.start(line.split(' '))
+}
+
+#[test]
+fn a_run_is_stopped_in_its_warm_up_and_between_messages_within_a_second() {
+    let _turn = turn();
+    let home = home();
+    for via in ["null", "inproc", "shm", "unix", "tcp", "udp"] {
+        for line in [
+            format!("run am_lat --via {via} --warmup 10m"),
+            format!("run am_bw --via {via} --pace 1 -t 10m"),
+        ] {
+            quickest(&line, || started(&home, &line));
+        }
+    }
+}
+
+#[test]
+fn a_result_that_nobody_takes_keeps_nobody_who_stops() {
+    let _turn = turn();
+    let home = home();
+    // Far more than a pipe holds.
+    for form in ["--json", "--csv", "--ndjson"] {
+        let line =
+            format!("run am_lat --via inproc,shm -n 20 --warmup 0 --repeats 60 --size 1..64K:x2 {form}");
+        quickest(&line, || {
+            Running::start_unread(home.command(line.split(' ')), [true, false])
+        });
+    }
+}
