@@ -102,19 +102,20 @@ fn row(point: &WindowPoint) -> Vec<String> {
     ]
 }
 
-/// Larger windows that carry less again.
+/// Larger windows that carry less again: all of them, or the one that carries least.
 fn short(windows: &[WindowPoint], enough: &Enough) -> Option<String> {
     let larger = windows
         .iter()
         .filter(|point| point.window_msgs > enough.window_msgs);
+    let share = |point: &WindowPoint| point.rate_msg_per_s / enough.peak_msg_per_s;
+    let are_all_short = larger.clone().all(|point| share(point) < REACHED_SHARE);
     let least = larger.min_by(|a, b| a.rate_msg_per_s.total_cmp(&b.rate_msg_per_s))?;
-    let share = least.rate_msg_per_s / enough.peak_msg_per_s;
-    (share < REACHED_SHARE).then(|| {
-        format!(
-            "Larger windows carry less again: {} only {} of the best.",
-            least.window_msgs,
-            figure_text("_ratio", share)
-        )
+    (share(least) < REACHED_SHARE).then(|| {
+        let (window, only) = (least.window_msgs, figure_text("_ratio", share(least)));
+        match are_all_short {
+            true => format!("Larger windows carry less again: {window} only {only} of the best."),
+            false => format!("Of the larger windows {window} carries only {only} of the best."),
+        }
     })
 }
 
@@ -185,6 +186,35 @@ pub fn window_points(swept: &Swept) -> Vec<WindowPoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_where_all_larger_windows_carry_less_is_it_said_of_all() {
+        let said = |rates: &[f64]| {
+            let point = |(n, rate): (usize, &f64)| WindowPoint {
+                window_msgs: 1 << n,
+                rate_msg_per_s: *rate,
+                interval: None,
+                acknowledged_mean_ns: None,
+                in_use: None,
+            };
+            let windows: Vec<_> = rates.iter().enumerate().map(point).collect();
+            let enough = Enough {
+                peak_msg_per_s: 100.0,
+                peak_window_msgs: 2,
+                window_msgs: 2,
+                rate_msg_per_s: 100.0,
+                is_open: false,
+                rises: false,
+                perhaps_msgs: None,
+            };
+            short(&windows, &enough).unwrap_or_default()
+        };
+        assert_eq!(said(&[50.0, 100.0, 99.0]), "");
+        let all = "Larger windows carry less again: 8 only 80 % of the best.";
+        assert_eq!(said(&[50.0, 100.0, 90.0, 80.0]), all);
+        let one = "Of the larger windows 4 carries only 93 % of the best.";
+        assert_eq!(said(&[50.0, 100.0, 93.0, 99.0]), one);
+    }
 
     #[test]
     fn a_share_that_all_runs_have_is_one_number() {
