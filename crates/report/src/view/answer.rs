@@ -3,7 +3,7 @@
 use super::headline;
 use super::kinds::Kind;
 use super::remarks::{unreached, why_nothing};
-use crate::charts::Picture;
+use crate::charts::{Picture, pictures};
 use crate::interference::Interference;
 use crate::interference::words::interference_answers;
 use crate::labels::Input;
@@ -18,6 +18,10 @@ pub fn answer(input: &Input, kind: &Kind, charts: &[Picture]) -> Vec<String> {
         .map(|found| interference_answers(&found))
         .unwrap_or_default();
     said.extend((kind.answer)(input, charts));
+    if let Some(run) = kind.rest(input.run) {
+        let rest = Input { run: &run, ..*input };
+        said.extend(headline::answers(&rest, &pictures(&[rest])));
+    }
     let measured = input.run.cases.iter().any(|case| !case.metrics.is_empty());
     if said.is_empty() && measured {
         // What the kind asks for is not among what was measured: then the cases themselves speak.
@@ -34,4 +38,55 @@ pub fn answer(input: &Input, kind: &Kind, charts: &[Picture]) -> Vec<String> {
     let why = why_nothing(&input.run.cases).filter(|_| said.is_empty() && !told);
     said.extend(why.map(|why| format!("Nothing was measured: {why}.")));
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::labels::Input;
+    use crate::tests::stream;
+    use crate::view::{Part, View};
+    use serde_json::json;
+    use wirespeed_schema::Run;
+
+    /// Whatever else a plan measures, no case of it goes unseen.
+    #[test]
+    fn cases_of_other_kinds_are_told_behind_the_first() {
+        let latency = json!({"test": "am_lat", "window_msgs": null, "transport": "unix"});
+        let hub = json!({"test": "hub_lat", "window_msgs": null, "transport": "shm", "fan_out": false,
+            "ranks": [{"role": "hub"}, {"role": "worker"}]});
+        let rate = json!({"test": "msgrate", "transport": "shm", "pattern": "single", "grid": "ring",
+            "peers": 1, "stride_ranks": 1, "cache_state": "hot", "cache_bytes": 0, "ranks": [{"role": "neighbour"}]});
+        let rtt = [
+            ("rtt_p50_ns", 4e3),
+            ("rtt_mean_ns", 5e3),
+            ("rtt_min_ns", 3e3),
+            ("rtt_max_ns", 9e3),
+        ];
+        for first in [stream(hub, &rtt), stream(rate, &[("rate_msg_per_s", 1e6)])] {
+            let name = first.case.test.name();
+            let mut run = Run::of(Default::default(), String::new());
+            run.cases = vec![first, stream(latency.clone(), &rtt)];
+            let view = View::of(&[Input {
+                name: "run",
+                run: &run,
+            }]);
+            let [subject] = view.subjects.as_slice() else {
+                panic!("{name}: one result")
+            };
+            assert!(subject.answer.len() > 1, "{name}: {:?}", subject.answer);
+            assert!(
+                subject.answer.iter().any(|said| said.contains("unix am_lat")),
+                "{:?}",
+                subject.answer
+            );
+            let rows = subject.parts.iter().filter_map(|part| match part {
+                Part::Table(table) => Some(&table.rows),
+                _ => None,
+            });
+            let of_latency = rows
+                .flatten()
+                .filter(|row| row.cells.iter().any(|cell| cell == "am_lat"));
+            assert_eq!(of_latency.count(), 1, "{name}");
+        }
+    }
 }

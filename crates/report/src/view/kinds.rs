@@ -10,12 +10,15 @@ use crate::labels::Input;
 use crate::workers::WorkersSection;
 use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::mesh::MeshSection;
+use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::{Run, Test};
 
 /// A kind of result.
 pub struct Kind {
     /// Whether a run is of it.
     is: fn(&Run) -> bool,
+    /// Whether cases of a test are of this kind: what others found is told as that of a run of any cases, behind it.
+    covers: fn(&Test) -> bool,
     /// The answer: a sentence each, none where nothing was found.
     pub answer: fn(&Input, &[Picture]) -> Vec<String>,
     /// Tables and lines.
@@ -76,6 +79,7 @@ pub const KINDS: [Kind; 10] = [
                 .iter()
                 .all(|group| group.cells.is_empty())
         },
+        covers: |test| test.hub().is_some(),
         answer: workers::answers,
         parts: workers::parts,
         ..OTHER
@@ -90,14 +94,16 @@ pub const KINDS: [Kind; 10] = [
         ..OTHER
     },
     Kind {
-        is: |run| any_case(run, |test| test.msgrate().is_some()),
+        is: |run| any_case(run, is_msgrate),
+        covers: is_msgrate,
         answer: msgrate::answers,
         parts: msgrate::parts,
         shows_cases: true,
         ..OTHER
     },
     Kind {
-        is: |run| any_case(run, |test| test.bulk().is_some()),
+        is: |run| any_case(run, is_bulk),
+        covers: is_bulk,
         answer: movers::answers,
         parts: movers::parts,
         ..OTHER
@@ -114,6 +120,7 @@ const PLAIN: Kind = Kind {
 /// What kinds without cases of their own share.
 const OTHER: Kind = Kind {
     is: |_| true,
+    covers: |_| true,
     answer: headline::answers,
     parts: |run| {
         let found = undisturbed(run);
@@ -127,6 +134,38 @@ const OTHER: Kind = Kind {
     is_glance: false,
     next: |_| Vec::new(),
 };
+
+impl Kind {
+    /// The cases of `run` that are of other kinds, as a run of their own; `None` where all are of this one.
+    pub fn rest(&self, run: &Run) -> Option<Run> {
+        let is_other = |result: &&CaseResult| !(self.covers)(&result.case.test);
+        let cases: Vec<CaseResult> = run.cases.iter().filter(is_other).cloned().collect();
+        (!cases.is_empty()).then(|| Run { cases, ..run.clone() })
+    }
+
+    /// Tables and lines, with those of the [`Kind::rest`].
+    pub fn all_parts(&self, run: &Run) -> Vec<Part> {
+        let mut parts = (self.parts)(run);
+        if let Some(rest) = self.rest(run).filter(|_| !self.shows_cases) {
+            parts.extend((OTHER.parts)(&rest));
+        }
+        parts
+    }
+
+    /// The cases of which its parts show no rows.
+    pub fn unshown<'a>(&self, run: &'a Run) -> Vec<&'a CaseResult> {
+        let is_unshown = |result: &&CaseResult| !self.shows_cases && (self.covers)(&result.case.test);
+        run.cases.iter().filter(is_unshown).collect()
+    }
+}
+
+fn is_msgrate(test: &Test) -> bool {
+    test.msgrate().is_some()
+}
+
+fn is_bulk(test: &Test) -> bool {
+    test.bulk().is_some()
+}
 
 fn any_case(run: &Run, is: fn(&Test) -> bool) -> bool {
     run.cases.iter().any(|result| is(&result.case.test))

@@ -60,12 +60,9 @@ impl Subject {
         let run = input.run;
         let answer = answer::answer(input, kind, charts);
         let mut parts = interference::parts(run);
-        parts.extend((kind.parts)(run));
-        let mut every_case = Vec::new();
-        if !kind.shows_cases {
-            let tables = cases::tables(run.cases.iter());
-            every_case.extend(tables.into_iter().map(Part::Table));
-        }
+        parts.extend(kind.all_parts(run));
+        let tables = cases::tables(kind.unshown(run).into_iter());
+        let mut every_case: Vec<Part> = tables.into_iter().map(Part::Table).collect();
         match kind.tells_failures {
             true => every_case.extend(remarks::failures(&run.cases, &answer)),
             false => parts.extend(remarks::failures(&run.cases, &answer)),
