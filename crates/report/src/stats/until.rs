@@ -62,7 +62,7 @@ pub enum Look {
 impl StopRule {
     /// Look at the statistic's values, one a run in order of time, after `elapsed_ns` of measuring.
     ///
-    /// `last`: there will be no further run whatever this says (an interruption).
+    /// `last`: there will be no further run whatever this says (an interruption, or a budget that is used up).
     pub fn look(&self, values: &[f64], runs: u32, elapsed_ns: u64, last: bool) -> Look {
         let out_of_runs = runs >= self.caps.runs;
         let out_of_time = self.caps.time_ns.is_some_and(|cap| elapsed_ns >= cap);
@@ -82,7 +82,7 @@ impl StopRule {
                 let cap = match (out_of_time, out_of_runs) {
                     (true, _) => "the time is used up",
                     (_, true) => "the most runs that were allowed are done",
-                    _ => "it was interrupted",
+                    _ => "the measuring ended",
                 };
                 let reason = reason(values, runs).map(|reason| format!("; {reason}"));
                 Look::NotReached {
@@ -230,7 +230,7 @@ mod tests {
         assert!(
             said(rule(0.02, 50).look(&drift[..3], 3, 0, true))
                 .0
-                .contains("interrupted")
+                .contains("the measuring ended")
         );
     }
 
