@@ -1,6 +1,7 @@
 //! The instrument in one line: what one read of the clock costs, the noise, the samples, the runs.
 
 use super::cases::Kind;
+use crate::assemble::runs;
 use crate::figures::count;
 use crate::wording::percent;
 use wirespeed_schema::host::Noise;
@@ -42,12 +43,7 @@ pub fn trust_line(run: &Run) -> Option<String> {
     }
     parts.extend(noise_part(&outcomes));
     parts.extend(samples_part(results));
-    let runs = || {
-        results
-            .iter()
-            .filter(|r| !r.metrics.is_empty())
-            .map(|r| r.repetitions.len())
-    };
+    let runs = || results.iter().filter(|r| !r.metrics.is_empty()).map(runs);
     let (fewest, most) = (runs().min()?, runs().max()?);
     parts.extend(match (fewest, most) {
         // The file of another tool tells of none.
