@@ -2,6 +2,7 @@
 
 use crate::{SOON, document, home, serve_file, turn};
 use serde_json::Value;
+use wirespeed_report::compare::Comparison;
 use wirespeed_report::interference::Interference;
 use wirespeed_schema::run::{CaseStatus, Status};
 use wirespeed_tests::deadline::PATIENCE;
@@ -171,6 +172,27 @@ fn the_wish_to_end_is_heard() {
     }
     drop(server);
     home.assert_nothing_left(SOON);
+}
+
+/// An interruption takes no answer away that the pairs before it give.
+#[test]
+fn pairs_before_the_wish_to_end_are_compared() {
+    let home = home();
+    let arm = "-- latency --via inproc --threads 2 -n 1k --warmup 1";
+    let line = format!("ab --pairs 10000 --ndjson --output result.json {arm} {arm}");
+    let running = home.start(line.split_whitespace());
+    running.wait_until("pairs", PATIENCE, |r| r.stdout().contains("\"repetition\":12"));
+    running.signal(rustix::process::Signal::INT);
+    running.end(PATIENCE).code(130);
+    let run = crate::file(&home, "result.json");
+    assert_eq!(run.status, Status::Interrupted);
+    let found = run.sections.get::<Comparison>().expect("the arms are compared");
+    assert!(found.rows.iter().all(|row| row.lower.is_some()), "{found:?}");
+    let told = home.run("report result.json").code(0).stdout;
+    assert!(
+        told.contains("RTT p50 of B") && told.contains("Incomplete: "),
+        "{told}"
+    );
 }
 
 #[test]

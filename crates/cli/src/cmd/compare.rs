@@ -148,13 +148,19 @@ impl<'a> Gate<'a> {
         let mut run = found.into_run(draft);
         if run.status != Status::Ok {
             let ended = super::ended(&run, strict);
+            // An interruption ends the pairs; those that were measured are an answer all the same, to people.
+            if run.status == Status::Interrupted
+                && let Ok(mut comparison) = self.arms(&run, words)
+            {
+                comparison.control = control;
+                run.sections.put(&comparison);
+            }
             let published = output.finish(&run);
             let said = ended.failure.as_ref().map_or("", |failure| &failure.cause);
             self.write_junit(&render::junit_error(run.error.as_deref().unwrap_or(said)))?;
             return published.map(|()| ended);
         }
-        let compared = compare::compare_arms(&run, (&words[0], &words[1]), &self.question, self.within_ratio);
-        let mut comparison = match compared {
+        let mut comparison = match self.arms(&run, words) {
             Ok(comparison) => comparison,
             // What cannot be compared is not lost.
             Err(error) => {
@@ -171,6 +177,11 @@ impl<'a> Gate<'a> {
             true => Ok(super::ended(&run, strict)),
             false => Ok(ended),
         }
+    }
+
+    /// What B is against A, by the pairs of runs that both have.
+    fn arms(&self, run: &Run, [a, b]: &[String; 2]) -> Result<Comparison, CompareError> {
+        compare::compare_arms(run, (a, b), &self.question, self.within_ratio)
     }
 
     /// The exit code that a verdict means.

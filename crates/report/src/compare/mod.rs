@@ -117,14 +117,19 @@ pub fn compare_arms(
     })
 }
 
-/// `case` with only those repetitions that `other` has too, in the order of their numbers.
+/// `case` with only those repetitions that `other` has too, both whole, in the order of their numbers.
 pub(crate) fn in_pairs(
     case: &wirespeed_schema::run::CaseResult,
     other: &wirespeed_schema::run::CaseResult,
 ) -> wirespeed_schema::run::CaseResult {
     let mut case = case.clone();
+    let ran = |case: &wirespeed_schema::run::CaseResult| -> Vec<u32> {
+        let whole = crate::assemble::whole(&case.repetitions);
+        whole.iter().map(|repetition| repetition.index).collect()
+    };
+    let (ours, theirs) = (ran(&case), ran(other));
     case.repetitions
-        .retain(|mine| other.repetitions.iter().any(|theirs| theirs.index == mine.index));
+        .retain(|mine| ours.contains(&mine.index) && theirs.contains(&mine.index));
     case.repetitions.order_by_key(|repetition| repetition.index);
     case
 }
