@@ -77,7 +77,7 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
     }
     let streams = streams(arguments, path, &routes, duration)?;
     ask_for_buffers(arguments, &streams, &mut definition);
-    check_interference(arguments, path, &streams)?;
+    check_experiment(arguments, path, &streams)?;
     let engine = engine(arguments)?;
     let meant = places::resolve(&Words {
         dc: arguments.dc.clone(),
@@ -116,20 +116,30 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
     })
 }
 
-/// A load beside messages needs messages, a table of its own, and ends without a load.
-fn check_interference(
+/// CPUs are those of the ends of a path. A load beside messages needs messages, a table of its own, and ends without a load.
+fn check_experiment(
     arguments: &SessionArgs,
     path: Option<Path>,
     streams: &[Streaming],
 ) -> Result<(), Failure> {
+    if path.is_none() && !arguments.experiment.cpus.is_empty() {
+        return Err(Failure::usage(
+            "--cpus pins the ends of a path of messages, and none is named",
+            "name a path with --benchmarkPath, or leave --cpus out",
+        ));
+    }
     if arguments.experiment.interference.is_empty() {
         return Ok(());
     }
-    if path.is_none() || arguments.format == SessionFormat::Classic {
+    let cause = "--interference compares streams of messages, in a table of its own";
+    if path.is_none() {
         return Err(Failure::usage(
-            "--interference compares streams of messages, in a table of its own",
-            "name a path of messages, and leave --format out",
+            cause,
+            "name a path of messages with --benchmarkPath",
         ));
+    }
+    if arguments.format == SessionFormat::Classic {
+        return Err(Failure::usage(cause, "leave --format classic out"));
     }
     if streams.iter().any(|stream| stream.client_sleep_ns > 0) {
         return Err(Failure::usage(
