@@ -73,8 +73,7 @@ pub struct CalibrateArgs {
 #[command(after_long_help = "\
 Examples:
   wirespeed serve                                on loopback: for trying it out
-  wirespeed serve --listen all                   for other machines; on a terminal, shows the line that those need
-                                                 which do not share this home
+  wirespeed serve --listen all                   for other machines; on a terminal, shows their key
 
 Clients are measured one at a time, the others wait and are told so. Every client must prove that it has the key, \
 which is made on first use in a file that only its owner may read. Ctrl-C ends the running case in order: its client keeps what was measured.")]
