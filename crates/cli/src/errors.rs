@@ -164,6 +164,14 @@ impl Failure {
 
     /// Stdout that could not be written.
     pub fn stdout(error: &std::io::Error) -> Self {
+        // The user wanted an end while whoever should read it did not.
+        if error.kind() == std::io::ErrorKind::TimedOut {
+            return Self::with(
+                exit::INTERRUPTED,
+                "interrupted while nobody read stdout, which lacks the rest",
+                "read it to its end, or write the result to a file with --output",
+            );
+        }
         let remedy = match is_full(error) {
             true => "make room there, or send stdout to another file system",
             false => "check where stdout goes",

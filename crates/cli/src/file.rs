@@ -5,7 +5,7 @@
 //! It must never truncate a file before its new content is on the disk, and leave nothing of its own behind.
 
 use crate::errors::Failure;
-use crate::{taken, words};
+use crate::{outlet, words};
 use rustix::fs::{FallocateFlags, Gid, Uid, fallocate, fchown};
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write as _};
@@ -61,7 +61,7 @@ fn write_target(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match target(path)? {
         Target::New(place) => replace(&place, None, bytes).map(drop),
         Target::Regular(place, before) => replace(&place, Some(&before), bytes).map(drop),
-        Target::Direct => taken::write_all(open_direct(path)?, bytes),
+        Target::Direct => outlet::FILES.write(open_direct(path)?, bytes),
     }
 }
 
@@ -100,7 +100,7 @@ impl Lines {
                 Target::Direct => {
                     self.is_direct = true;
                     let file = open_direct(&self.path)?;
-                    taken::write_all(&file, line.as_bytes())?;
+                    outlet::FILES.write(&file, line.as_bytes())?;
                     file
                 }
             });
@@ -108,7 +108,7 @@ impl Lines {
             return Ok(());
         };
         if self.is_direct {
-            return taken::write_all(file, line.as_bytes());
+            return outlet::FILES.write(file, line.as_bytes());
         }
         file.write_all_at(line.as_bytes(), self.whole_bytes)
             .inspect_err(|_| {
@@ -261,7 +261,10 @@ fn open_direct(path: &Path) -> io::Result<File> {
             .open(path);
         match opened {
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
-                if Instant::now() >= deadline || taken::is_over() {
+                if outlet::is_over() {
+                    return Err(ErrorKind::TimedOut.into());
+                }
+                if Instant::now() >= deadline {
                     return Err(io::Error::new(ErrorKind::NotConnected, "nobody reads this pipe"));
                 }
                 std::thread::sleep(LOOK);

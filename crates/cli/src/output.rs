@@ -4,8 +4,8 @@
 use crate::args::{ColorChoice, OutputArgs};
 use crate::errors::{Failure, exit};
 use crate::file::{self, Lines};
+use crate::outlet::STDOUT;
 use crate::stderr;
-use crate::taken;
 use crate::terminal::{self, Stream};
 use crate::view;
 use crate::watch::Watch;
@@ -318,18 +318,9 @@ pub fn is_taken(text: &str) -> Result<bool, Failure> {
     if text.is_empty() {
         return Ok(true);
     }
-    let write = || {
-        let stdout = std::io::stdout().lock();
-        taken::write_all(&stdout, text.as_bytes())
-    };
-    match stderr::around(write) {
+    match stderr::around(|| STDOUT.write(std::io::stdout(), text.as_bytes())) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(false),
-        Err(e) if e.kind() == ErrorKind::TimedOut => Err(Failure::with(
-            exit::INTERRUPTED,
-            "interrupted while nobody took what is on stdout; it is cut off",
-            "read it to its end, or write the result to a file with --output",
-        )),
         Err(e) => Err(Failure::stdout(&e)),
     }
 }

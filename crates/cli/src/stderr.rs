@@ -1,9 +1,10 @@
 //! The one way to stderr: lines above whatever is drawn there. A line must never end up on the row of a bar, or within a
 //! view that is drawn over.
 
+use crate::outlet::STDERR;
 use indicatif::{ProgressBar, WeakProgressBar};
 use parking_lot::{Mutex, MutexGuard};
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use wirespeed_schema::shown::{is_obeyed, without_numbers};
 
 /// What is drawn on stderr.
@@ -49,7 +50,7 @@ pub fn say_painted(text: &str) {
     }
     around(|| {
         // Nobody is left to be told that stderr is gone.
-        let _ = writeln!(std::io::stderr(), "{text}");
+        let _ = STDERR.write(std::io::stderr(), format!("{text}\n").as_bytes());
     });
 }
 
@@ -118,8 +119,7 @@ pub fn view_ends() {
 
 /// A terminal that is gone takes nothing; the run goes on.
 fn show(text: &str) {
-    let mut stderr = std::io::stderr().lock();
-    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    let _ = STDERR.write(std::io::stderr(), text.as_bytes());
 }
 
 /// Moves to where lines of so many columns began on a terminal of this width, and clears from there on. A terminal that

@@ -160,3 +160,49 @@ fn a_run_whose_lines_nobody_reads_any_more_ends() {
         home.assert_nothing_left(SOON);
     }
 }
+
+/// A pipe that is full, of which nobody reads, holds up no end: a write must hear the signal.
+#[test]
+fn whoever_writes_to_a_full_pipe_hears_the_stop() {
+    let _turn = turn();
+    for (number, line) in [
+        "run am_lat --via shm -t 20ms --interval 1ms --repeats 10000 --ndjson",
+        "workers -w 1 -n 10 --via inproc --repeats 10000 --ndjson",
+        "msgrate -t 20ms --repeats 10000 --ndjson",
+        "session --benchmarkPath=client_to_computation --requestMb=0 --duration=600 --report-frequency=0.01 --format=classic",
+        "session --requestMb=0 --duration=600 --logCount=1000000",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let home = home();
+        let command = home.command(line.split_whitespace());
+        let running = Running::start_unread(command, [true, true]);
+        running.wait_until("its pipe is full", PATIENCE, |r| waits_for_room(r.pid()));
+        running.signal([Signal::INT, Signal::TERM][number % 2]);
+        running.end(SOON).code(130);
+        home.assert_nothing_left(SOON);
+    }
+}
+
+/// Whether neither stdout nor stderr of a process takes anything more.
+fn waits_for_room(pid: u32) -> bool {
+    [1, 2].into_iter().any(|fd| is_full(pid, fd))
+}
+
+fn is_full(pid: u32, fd: u32) -> bool {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut options = std::fs::OpenOptions::new();
+    options
+        .write(true)
+        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    let Ok(pipe) = options.open(format!("/proc/{pid}/fd/{fd}")) else {
+        return false;
+    };
+    let now = rustix::event::Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    poll(&mut [PollFd::new(&pipe, PollFlags::OUT)], Some(&now)) == Ok(0)
+}

@@ -31,7 +31,7 @@ pub mod workers;
 
 use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
-use crate::output;
+use crate::{outlet, output};
 use std::ffi::{OsStr, OsString};
 use wirespeed_control::StopFlag;
 use wirespeed_report::render::{self, JsonForm};
@@ -172,7 +172,7 @@ pub fn stop_on_signals() -> Result<StopFlag, Failure> {
             "close some files and run again",
         )
     })?;
-    crate::taken::hear(&stop);
+    outlet::heed(&stop);
     Ok(stop)
 }
 
