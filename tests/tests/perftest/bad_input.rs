@@ -170,6 +170,7 @@ fn what_the_client_refuses_ends_both_ends() {
         ("-t am_lat -x shm -D zcopy", 2),
         ("-t am_lat -x shm --output no/such/folder.json", 1),
         ("-t am_lat -x shm --interference=cpu", 2),
+        ("-t am_lat -x shm -P 1", 2),
         ("-t am_lat -x shm -k", 2),
         ("-t am_lat -x shm -l", 2),
         ("-t am_lat -x shm --no-such-option", 2),

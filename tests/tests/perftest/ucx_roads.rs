@@ -101,6 +101,13 @@ fn a_limit_is_told_as_sizes_are_counted() {
     let most: u64 = after.split(' ').next().unwrap().parse().unwrap();
     home.run(&format!("{words} -s {most}")).code(0);
     home.run(&format!("{words} -s {}", most + 1)).code(2);
+    // Shared memory sends no message from where it is; what the copied ones hold is as little an answer without the header.
+    let words = words.replace("-D short", "-D zcopy");
+    let (cause, remedy) = home.run(&format!("{words} -s 1M")).code(2).complaint();
+    assert!(
+        cause.contains("-s 1048576 is") && remedy.contains("with another layout"),
+        "{cause}: {remedy}"
+    );
 }
 
 #[test]

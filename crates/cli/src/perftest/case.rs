@@ -302,22 +302,26 @@ pub fn check_host(common: &Common, case: &Case) -> Result<(), Failure> {
 /// A limit is told as `-s` counts, header and all.
 pub fn check_size(common: &Common, case: &Case, original: &Original) -> Result<(), Unplanned> {
     let limits = common.registry.find(&case.transport);
-    let limits = limits.and_then(|entry| (entry.limits)(&case.options).ok());
-    let most = limits.and_then(|limits| limits.of(&case.test).largest());
-    match most {
-        Some(most) if original.counts_header() && case.test.size_bytes() > most => {
-            let size = original.size_bytes(case);
-            let most = most + (size - case.test.size_bytes());
-            Err(Unplanned::unsupported(
-                format!(
-                    "{}: -s {size} is above the limit of {most} bytes, the header among them",
-                    case.label()
-                ),
-                format!("use -s {most} or less, or another layout (-D)"),
-            ))
-        }
-        _ => Ok(()),
+    let Some(limits) = limits.and_then(|entry| (entry.limits)(&case.options).ok()) else {
+        return Ok(());
+    };
+    // Where there is no such layout, and no other takes as much, the size is the reason.
+    let (most, which) = match limits.of(&case.test).largest() {
+        Some(most) => (most, "or"),
+        None => (limits.largest_of(&case.test), "with"),
+    };
+    if most == 0 || case.test.size_bytes() <= most || !original.counts_header() {
+        return Ok(());
     }
+    let size = original.size_bytes(case);
+    let most = most + (size - case.test.size_bytes());
+    Err(Unplanned::unsupported(
+        format!(
+            "{}: -s {size} is above the limit of {most} bytes, the header among them",
+            case.label()
+        ),
+        format!("use -s {most} or less, {which} another layout (-D)"),
+    ))
 }
 
 /// One CPU a rank of this end, in turn; the other end has its own `-c`.

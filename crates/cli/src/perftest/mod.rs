@@ -60,10 +60,12 @@ pub fn perftest(registry: &Registry, arguments: &PerftestArgs, color: ColorChoic
     let has_tests = arguments.test.test.is_some() || !arguments.batch.is_empty();
     let loopback = arguments.loopback_only || arguments.test.loopback && has_tests;
     if arguments.launched == Some(1) && !crate::job::is_in_job() {
-        return Err(Failure::usage(
+        let failure = Failure::usage(
             "-P 1: no launcher started this process",
             "start it with one, mpirun -n 2, or leave -P out",
-        ));
+        );
+        refuse(registry, arguments, &failure);
+        return Err(failure);
     }
     // `-o FILE` as in other verbs: the file is the word where the server stands. A host may be called `name.md`.
     if let Some(word) = arguments.server.as_ref().filter(|_| arguments.test.one_sided)
