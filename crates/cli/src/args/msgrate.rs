@@ -9,7 +9,8 @@ use wirespeed_schema::parameter::Parameter;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MsgrateFormat {
     /// wirespeed's table: rates from the median iteration, with their intervals
-    Sound,
+    #[value(alias = "sound")]
+    Native,
     /// The original's text: means, in its form
     Classic,
 }
@@ -50,13 +51,13 @@ pub struct MsgrateArgs {
     #[command(flatten)]
     pub case: Parameters<OfMsgrate>,
 
-    /// Form of the output: wirespeed's table or the original's text [default: sound; classic under the name msgrate]
+    /// Form of the output: wirespeed's table or the original's text [default: native; classic under the name msgrate]
     #[arg(long, value_enum, value_name = "FORM")]
     pub format: Option<MsgrateFormat>,
 
-    /// The same as --format sound, also under the name msgrate
-    #[arg(long, conflicts_with = "one_line")]
-    pub sound: bool,
+    /// The same as --format native, also under the name msgrate
+    #[arg(long, alias = "sound", conflicts_with = "one_line")]
+    pub native: bool,
 
     /// Number of processes on this machine, where no launcher started the ranks [default: 2]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Ranks")]
@@ -73,7 +74,7 @@ impl MsgrateArgs {
     /// Whether the original's text is wanted.
     pub fn is_classic(&self) -> bool {
         let classic = self.format == Some(MsgrateFormat::Classic) || self.one_line;
-        classic && !self.sound
+        classic && !self.native
     }
 }
 

@@ -63,21 +63,21 @@ fn check_form(arguments: &MsgrateArgs) -> Result<(), Failure> {
     let classic = arguments.is_classic();
     if arguments.one_line && !classic {
         return Err(Failure::usage(
-            "-o is the original's form, and --sound is ours",
+            "-o is the original's form, and --native is ours",
             "leave one of them out; for programs there are --csv and --json",
         ));
     }
     if classic && !arguments.experiment.interference.is_empty() {
         return Err(Failure::usage(
             "--interference compares in a table of its own, which the original's form lacks",
-            "leave --interference out, or use --sound",
+            "leave --interference out, or use --native",
         ));
     }
     let is_given = |key: &str| !arguments.case.of(key).is_empty();
     if classic && (is_given("pattern") || is_given("grid")) {
         return Err(Failure::usage(
             "the original's form shows all four patterns on a ring",
-            "leave --pattern and --grid out, or use --sound",
+            "leave --pattern and --grid out, or use --native",
         ));
     }
     Ok(())
@@ -344,8 +344,8 @@ mod tests {
         for open in ["peers", "cache_size", "iters"] {
             assert!(!axes.contains_key(open), "{open}");
         }
-        let sound = &parse(&["--format", "classic", "--sound"]).unwrap().templates[0].axes;
-        assert!(!sound.contains_key("iters"));
+        let native = &parse(&["--format", "classic", "--sound"]).unwrap().templates[0].axes;
+        assert!(!native.contains_key("iters"));
     }
 
     #[test]
