@@ -76,7 +76,8 @@ pub struct Experiment<'a> {
     order: Order,
     cells: Vec<Cell>,
     subjects: Vec<Subject>,
-    began: Instant,
+    /// When the first run began: a goal's time is none of what came before, such as a wait for others at a server.
+    began: Option<Instant>,
     /// The far end refused a case.
     refused: bool,
     /// Why nothing further can be measured.
@@ -99,7 +100,7 @@ impl<'a> Experiment<'a> {
             how,
             cells: Vec::new(),
             subjects: Vec::new(),
-            began: Instant::now(),
+            began: None,
             refused: false,
             failure: None,
             progress: None,
@@ -238,11 +239,21 @@ impl<'a> Experiment<'a> {
         (Rest::of(runs.iter()), progress)
     }
 
+    /// Since when runs are measured.
+    fn since(&self) -> Instant {
+        self.began.unwrap_or_else(Instant::now)
+    }
+
+    /// Whether a cell has reached its goal, or that has no time left. The first run is always measured.
+    fn has_reached(&self, cell: &Cell) -> bool {
+        self.began.is_some_and(|began| cell.has_reached(&self.how, began))
+    }
+
     /// Whether a subject runs no more: all of it failed or is known well enough, or a half of a pair is lost.
     fn has_ended(&self, subject: usize, ends: Ends) -> bool {
         let cells = || self.subjects[subject].cells.iter().map(|cell| &self.cells[*cell]);
         let lost = self.how.paired && cells().any(|cell| cell.failure.is_some());
-        let reached = |cell: &Cell| ends != Ends::WithTheCount && cell.has_reached(&self.how, self.began);
+        let reached = |cell: &Cell| ends != Ends::WithTheCount && self.has_reached(cell);
         lost || cells().all(|cell| cell.has_ended() || reached(cell))
     }
 
@@ -302,6 +313,7 @@ impl<'a> Experiment<'a> {
             }
         }
         let began = Instant::now();
+        self.began.get_or_insert(began);
         self.once((subject, number), round, progress)?;
         if let Some(budget) = &mut self.how.budget {
             budget.took(&self.cells[number].planned.case, began.elapsed());
@@ -378,7 +390,8 @@ impl<'a> Experiment<'a> {
     /// Make the result of a cell, and tell whoever listens; its line, where it is new. The error is one of output.
     fn settle(&mut self, number: usize) -> Result<Option<String>, Failure> {
         let remarks = self.runner.remarks(number);
-        let Some(result) = self.cells[number].settle(&self.how, self.began, remarks) else {
+        let since = self.since();
+        let Some(result) = self.cells[number].settle(&self.how, since, remarks) else {
             return Ok(None);
         };
         self.output.case_finished(number, result)?;
@@ -404,14 +417,14 @@ impl<'a> Experiment<'a> {
             false => (self.how.paired && any_failed).then_some((HALF_LOST, HALF_LOST_REMEDY)),
         };
         for number in 0..self.cells.len() {
-            let cell = &mut self.cells[number];
-            let is_late = !is_over && !cell.is_known() && cell.has_reached(&self.how, self.began);
+            let is_late = !is_over && !self.cells[number].is_known() && self.has_reached(&self.cells[number]);
             if is_late && !(self.how.paired && any_failed) {
-                cell.skip = Some((GOAL_TIME.to_owned(), GOAL_TIME_REMEDY.to_owned()));
+                self.cells[number].skip = Some((GOAL_TIME.to_owned(), GOAL_TIME_REMEDY.to_owned()));
             }
             self.settle(number)?;
             if let Some(why) = left {
-                self.cells[number].cut(why, &self.how, self.began);
+                let since = self.since();
+                self.cells[number].cut(why, &self.how, since);
             }
         }
         Ok(Found::of(self))

@@ -351,13 +351,9 @@ fn a_goal_without_time_names_the_cases_that_it_left_out() {
         ..ExperimentArgs::default()
     };
     let (found, did) = ran(how("40", goal), Fake::default(), vec![cases(3)]);
-    assert!(runs(&did).is_empty());
-    let why: Vec<_> = found
-        .results
-        .iter()
-        .map(|result| result.error.as_deref())
-        .collect();
-    assert_eq!(why, [Some(GOAL_TIME); 3]);
+    assert_eq!(runs(&did).len(), 1, "the first run is always measured");
+    let why = found.results.iter().map(|result| result.error.as_deref());
+    assert_eq!(why.filter(|why| *why == Some(GOAL_TIME)).count(), 2);
 }
 
 #[test]
