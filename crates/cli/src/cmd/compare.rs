@@ -148,10 +148,8 @@ impl<'a> Gate<'a> {
         let mut run = found.into_run(draft);
         if run.status != Status::Ok {
             let ended = super::ended(&run, strict);
-            // An interruption ends the pairs; those that were measured are an answer all the same, to people.
-            if run.status == Status::Interrupted
-                && let Ok(mut comparison) = self.arms(&run, words)
-            {
+            // Whatever ended the pairs, those that were measured are an answer all the same, to people.
+            if let Ok(mut comparison) = self.arms(&run, words) {
                 comparison.control = control;
                 run.sections.put(&comparison);
             }
