@@ -1,12 +1,11 @@
 //! `wirespeed lab`: a command at one end of a path of known speed.
 
-use super::byteio::{size, time};
+use super::byteio::{congestion, size, time};
 use super::speed::speed;
 use crate::args::LabArgs;
 use crate::errors::{Ended, Failure, exit};
 use crate::stderr;
 use std::time::{Duration, Instant};
-use wirespeed_byteio::congestion;
 use wirespeed_byteio::lab::{Counts, FAR, Lab, Link, Shape};
 
 /// Smallest queue: a burst of a few uncut packets.
@@ -14,27 +13,13 @@ const QUEUE_BYTES_MIN: u64 = 256 << 10;
 /// Longest delay that is believed.
 const DELAY_MAX: Duration = Duration::from_secs(60);
 
-/// A name that the kernel does not know is refused before anything is set up.
-fn check_congestion(name: &str) -> Result<(), Failure> {
-    match congestion::check(name) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Err(Failure::usage(
-            format!("--congestion: there is no congestion control \"{name}\" here"),
-            format!("choose from: {}", congestion::here().permitted.join(", ")),
-        )),
-        // Who may choose it is found out when the path is made.
-        _ => Ok(()),
-    }
-}
-
 /// Set the path up, run, and end as the command ended.
 pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
     if arguments.check {
         return super::lab_check::check();
     }
     let link = link(arguments)?;
-    if let Some(name) = &arguments.congestion {
-        check_congestion(name)?;
-    }
+    congestion(arguments.congestion.as_deref())?;
     let ready = time("far-ready", &arguments.far_ready)?;
     let lab = Lab::new(&link, arguments.congestion.as_deref()).map_err(|e| {
         Failure::failed(

@@ -11,6 +11,7 @@ use wirespeed::{Machine, Registry};
 use wirespeed_byteio::client::{
     ClientOptions, Direction, Known, Manner, Moved, Target, TransferOptions, Url, Way, look_up, transfer,
 };
+use wirespeed_byteio::congestion;
 use wirespeed_byteio::digest::DigestKind;
 use wirespeed_byteio::soap::Mechanism;
 use wirespeed_byteio::transport::case_options;
@@ -32,6 +33,20 @@ pub fn time(option: &str, text: &str) -> Result<Duration, Failure> {
         )),
         ns => Ok(Duration::from_nanos(ns)),
     }
+}
+
+/// Refuse a congestion control that this system does not know. Whether one may be used shows when it is.
+pub fn congestion(name: Option<&str>) -> Result<(), Failure> {
+    let refused = name.filter(|name| {
+        let checked = congestion::check(name);
+        checked.is_err_and(|e| e.kind() == std::io::ErrorKind::NotFound)
+    });
+    refused.map_or(Ok(()), |name| {
+        Err(Failure::usage(
+            format!("--congestion: there is no congestion control {name:?} here"),
+            format!("choose from: {}", congestion::here().permitted.join(", ")),
+        ))
+    })
 }
 
 /// A size as typed.
@@ -111,6 +126,13 @@ pub fn options(
         Ends::Get(target) => (Direction::Get, target, None),
         Ends::Put(source) => (Direction::Put, Target::Discard, Some(source)),
     };
+    // What is read is sent by the service, which knows its own.
+    congestion(
+        words
+            .congestion
+            .as_deref()
+            .filter(|_| direction == Direction::Put),
+    )?;
     Ok(TransferOptions {
         client: ClientOptions {
             url,

@@ -14,7 +14,7 @@ mod transfers;
 
 pub use ab::{ab, is_bench};
 pub use emulated::far_service;
-pub use job::{size, time};
+pub use job::{congestion, size, time};
 pub use pairs::this_program;
 pub use served::{NAME, Served};
 

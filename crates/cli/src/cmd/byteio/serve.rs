@@ -38,6 +38,7 @@ fn limits(arguments: &ByteioServeArgs) -> Result<Limits, Failure> {
     let bad = |option: &str, e: units::UnitError| {
         Failure::usage(format!("--{option}: {e}"), "see `wirespeed byteio serve --help`")
     };
+    super::job::congestion(arguments.congestion.as_deref())?;
     Ok(Limits {
         connections_max: arguments.connections_max as usize,
         read_bytes_max: units::parse_size(&arguments.read_max)
