@@ -14,7 +14,7 @@ XTASK := cargo build --quiet --locked --workspace --bin xtask --examples
 help:
 	@echo 'make quick     build in release and measure every transport of this machine (under 30 s)'
 	@echo 'make test      install what the tests need, then run every check and test'
-	@echo 'make ladder    the longer ladder: also deny, miri, fuzz, soak, peers'
+	@echo 'make ladder    the longer ladder: also deny, miri, fuzz, soak, chaos, peers'
 	@echo 'make peers     benchmark beside ucx_perftest, sockperf and iperf3'
 	@echo 'make docs      build the pages as a site in target/book'
 	@echo 'make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'

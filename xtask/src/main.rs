@@ -52,9 +52,9 @@ usage: cargo xtask TASK
   mutants [MODULE ..] [--shard K/N]
                        whether the unit tests of a module notice changes of its code (cargo-mutants)
   ladder               the longer ladder: test, deny, miri, fuzz, soak, chaos, peers
-  peers [typed|mpi|ucx|byteio|session] [PAIRS] [--rows TEXT] [--group NAME,..] [--budget TIME] [--resume]
-                       benchmark beside the peers: by default ucx_perftest, sockperf and iperf3; else what users type, loops in
-                       C on MPI, uct test by test, bulk transfers (root), sessions. Each group has the budget
+  peers [typed|before|mpi|ucx|byteio|session] [PAIRS] [--rows TEXT] [--group NAME,..] [--budget TIME] [--resume]
+                       benchmark beside the peers: by default ucx_perftest, sockperf and iperf3; else what users type, the binary before,
+                       loops in C on MPI, uct test by test, bulk transfers (root), sessions. Each group has the budget
   peers list [SET]     their groups and rows, what is missing here and why, minutes expected
   evidence [CLAIM ..] [--blocks N]  measure what the claims about figures rest on: aa, injected, launches, coverage (N
                                    blocks of 8 launches), page, samples, mesh

@@ -65,7 +65,7 @@ pub fn run(root: &Path) -> Result<()> {
         println!("tidy: nothing found");
         return Ok(());
     }
-    bail!("tidy: {} findings", findings.len())
+    bail!("tidy: {} found", findings.len())
 }
 
 /// Every finding of the tree, and hints that fail nothing.

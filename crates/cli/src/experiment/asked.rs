@@ -56,7 +56,8 @@ impl How {
                 "leave one of them out",
             ));
         }
-        let repeats = words.repeats.as_deref().map(parse_repeats).transpose()?;
+        let repeats = words.repeats.as_deref();
+        let repeats = repeats.map(|text| parse_repeats("--repeats", text)).transpose()?;
         if plan.repeats <= 1 && plan.until.is_none() {
             plan.repeats = match words.interference.is_empty() {
                 true => usual,

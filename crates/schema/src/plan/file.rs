@@ -124,7 +124,7 @@ impl Reader<'_> {
 
     fn repeats(&self, value: &Value) -> Result<u32, PlanError> {
         let line = self.line(value.span().start);
-        parse_repeats(&self.scalar("repeats", value)?).map_err(|e| e.at(line))
+        parse_repeats("repeats", &self.scalar("repeats", value)?).map_err(|e| e.at(line))
     }
 
     fn template(&self, table: &DeTable) -> Result<Template, PlanError> {
@@ -225,12 +225,12 @@ fn with_time(until: Option<Until>, time: Option<(usize, String)>) -> Result<Opti
     Ok(Some(until))
 }
 
-/// A number of repetitions as typed.
-pub fn parse_repeats(text: &str) -> Result<u32, PlanError> {
+/// A number of repetitions as typed behind `name`, which an error names.
+pub fn parse_repeats(name: &str, text: &str) -> Result<u32, PlanError> {
     match units::parse_count(text).map(u32::try_from) {
         Ok(Ok(count @ 1..=REPEATS_MAX)) => Ok(count),
         _ => Err(PlanError::new(
-            format!("{text} is not a number of repetitions"),
+            format!("invalid {name} {text}"),
             format!("give a count from 1 to {REPEATS_MAX}"),
         )),
     }
