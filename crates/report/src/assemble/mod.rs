@@ -15,7 +15,6 @@ mod waiting;
 pub(crate) use flows::peer_of;
 pub use flows::{Flow, TakenIn, flows, in_flight_mean_msgs};
 pub use merged::merged_samples;
-pub(crate) use over_runs::{runs, whole};
 pub use until::Goal;
 pub use waiting::{busy_shares, sleeps, way_of_waiting};
 

@@ -4,48 +4,27 @@ use super::{Metrics, flows, insert, latency, rounded_level};
 use crate::stats::{self, LEVEL};
 use crate::tags::{self, OverRuns, Tag};
 use wirespeed_schema::finite::Finite;
-use wirespeed_schema::outcome::{Outcome, StopReason};
-use wirespeed_schema::run::{CaseResult, Metric, Repetition, Withheld};
+use wirespeed_schema::run::{Metric, Repetition, Withheld};
 
 /// Figures over `repetitions`, and quantiles that some repetition had too few samples for.
 ///
 /// One repetition: its own figures with their intervals, which cover variation within the run alone. More: see
 /// [`OverRuns`]; the interval is then over runs, and below six runs the smallest and largest value without a level.
 pub(super) fn figures(repetitions: &[Repetition]) -> (Metrics, Vec<Withheld>) {
-    let counted = whole(repetitions);
-    let withheld = withheld(&counted);
-    let [only] = counted.as_slice() else {
-        return (several(repetitions, &counted, &withheld), withheld);
+    let withheld = withheld(repetitions);
+    let [only] = repetitions else {
+        return (several(repetitions, &withheld), withheld);
     };
     (only.metrics.clone(), withheld)
 }
 
-/// The repetitions that count as runs: those that came to their end, or all where none did. One that was cut short saw a part,
-/// and lacks what needs more samples; beside whole ones it would take their figures away.
-pub(crate) fn whole(repetitions: &[Repetition]) -> Vec<&Repetition> {
-    let is_whole = |outcome: &Outcome| outcome.stop == StopReason::Completed && outcome.error.is_none();
-    let ended = |repetition: &&Repetition| repetition.outcomes.iter().all(is_whole);
-    let found: Vec<&Repetition> = repetitions.iter().filter(ended).collect();
-    match found.is_empty() {
-        true => repetitions.iter().collect(),
-        false => found,
-    }
-}
-
-/// How many runs the figures of `result` are over.
-pub(crate) fn runs(result: &CaseResult) -> usize {
-    whole(&result.repetitions).len()
-}
-
-fn several<'a>(repetitions: &'a [Repetition], counted: &[&'a Repetition], withheld: &[Withheld]) -> Metrics {
+fn several(repetitions: &[Repetition], withheld: &[Withheld]) -> Metrics {
     let mut metrics = Metrics::new();
     for tag in tags::ALL {
-        let of = |run: &'a Repetition| run.metrics.get(tag.name);
-        let found: Vec<&Metric> = match tag.over_runs {
-            OverRuns::Median => counted.iter().copied().filter_map(of).collect(),
-            // Extremes and sums are of everything that was seen.
-            _ => repetitions.iter().filter_map(of).collect(),
-        };
+        let found: Vec<&Metric> = repetitions
+            .iter()
+            .filter_map(|r| r.metrics.get(tag.name))
+            .collect();
         // A quantile that one run lacks would be the median of the longer runs only.
         if found.is_empty() || withheld.iter().any(|other| is_withheld(tag.name, &other.tag)) {
             continue;
@@ -59,7 +38,10 @@ fn several<'a>(repetitions: &'a [Repetition], counted: &[&'a Repetition], withhe
         repetitions.iter().flat_map(|repetition| &repetition.outcomes),
     );
     for (headline, trimmed, spread) in tags::HEADLINES {
-        let values: Vec<f64> = counted.iter().filter_map(|run| run.figure(headline)).collect();
+        let values: Vec<f64> = repetitions
+            .iter()
+            .filter_map(|run| run.figure(headline))
+            .collect();
         let runs = values.len() as u64;
         if !metrics.contains_key(headline) {
             continue;
@@ -127,7 +109,7 @@ fn between_runs_ratio(values: &[f64]) -> Option<f64> {
 }
 
 /// What some repetition withheld, each tag once, with the fewest samples that a repetition had.
-fn withheld(repetitions: &[&Repetition]) -> Vec<Withheld> {
+fn withheld(repetitions: &[Repetition]) -> Vec<Withheld> {
     let mut all: Vec<Withheld> = Vec::new();
     for withheld in repetitions
         .iter()

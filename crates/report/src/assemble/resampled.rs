@@ -2,7 +2,6 @@
 //! a run together, and also exist for rates and trimmed means, which no order statistic bounds.
 
 use super::Metrics;
-use super::over_runs::whole;
 use crate::stats::{self, LEVEL};
 use crate::tags::HEADLINES;
 use crate::thresholds::INTERVAL_RUNS_MIN;
@@ -26,7 +25,6 @@ const VALUES_MAX: usize = 2000;
 /// of time. One run: blocks within it. The values within a run are scaled so that their statistic is the run's published
 /// figure, so that interval and figure are about the same thing.
 pub(super) fn figures(repetitions: &[Repetition], metrics: &Metrics) -> BTreeMap<String, Resampled> {
-    let repetitions = whole(repetitions);
     let mut found = BTreeMap::new();
     for (headline, trimmed, _) in HEADLINES {
         let published: Vec<f64> = repetitions
@@ -37,7 +35,7 @@ pub(super) fn figures(repetitions: &[Repetition], metrics: &Metrics) -> BTreeMap
             continue;
         }
         let statistic = Statistic::of(headline);
-        found.extend(interval(&repetitions, &published, statistic).map(|one| (headline.to_owned(), one)));
+        found.extend(interval(repetitions, &published, statistic).map(|one| (headline.to_owned(), one)));
         if metrics.contains_key(trimmed) && published.len() >= INTERVAL_RUNS_MIN {
             let runs: Vec<Vec<f64>> = published.iter().map(|value| vec![*value]).collect();
             let mean = |values: &mut [f64]| stats::trimmed_mean(values).unwrap_or(f64::NAN);
@@ -81,7 +79,7 @@ fn how() -> stats::Resampling {
     }
 }
 
-fn interval(repetitions: &[&Repetition], published: &[f64], statistic: Statistic) -> Option<Resampled> {
+fn interval(repetitions: &[Repetition], published: &[f64], statistic: Statistic) -> Option<Resampled> {
     let several = published.len() >= INTERVAL_RUNS_MIN;
     if published.len() > 1 && !several {
         return None;

@@ -1,6 +1,5 @@
 //! Whether a case has been repeated often enough: the user's goal against the figures of the runs so far.
 
-use super::over_runs::whole;
 use crate::stats::{Caps, Look, StopRule, Target};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::plan::{PlanError, Until};
@@ -49,8 +48,10 @@ impl Goal {
     /// there will be no more repetitions in any case.
     pub fn look(&self, repetitions: &[Repetition], elapsed_ns: u64, last: bool) -> Option<Convergence> {
         let tag = self.tag(repetitions);
-        let repetitions = whole(repetitions);
-        let values: Vec<f64> = repetitions.iter().filter_map(|run| run.figure(&tag)).collect();
+        let values: Vec<f64> = repetitions
+            .iter()
+            .filter_map(|repetition| repetition.figure(&tag))
+            .collect();
         let runs = u32::try_from(repetitions.len()).unwrap_or(u32::MAX);
         let (ratio, why) = match self.rule.look(&values, runs, elapsed_ns, last) {
             Look::Continue => return None,

@@ -20,7 +20,6 @@ pub use all::all as pictures;
 pub use pieces::probe_words;
 pub use sweeps::{Swept, against_size};
 
-use crate::assemble::runs;
 use crate::svg::Chart;
 use crate::table::Table;
 use crate::thresholds::INTERVAL_RUNS_MIN;
@@ -55,7 +54,7 @@ pub(crate) const FEW_RUNS: &str = "smallest and largest of the runs";
 
 /// What the intervals of `cases` are over: runs, or what one run holds, which says nothing of the next.
 fn interval_label<'a>(cases: impl Iterator<Item = &'a CaseResult>) -> String {
-    intervals_over(cases.map(runs))
+    intervals_over(cases.map(|case| case.repetitions.len()))
 }
 
 /// The same of cases of so many runs.

@@ -2,7 +2,6 @@
 //! thresholds were probed, those that the probes confirm are the only ones.
 
 use super::sweeps::Swept;
-use crate::assemble::runs;
 use crate::curve::section::Probe;
 use crate::curve::sizes::is_change;
 use crate::curve::{self, Change, Model, Segment, Segments, SizePoint};
@@ -130,7 +129,7 @@ pub fn size_points(swept: &Swept, tag: &str) -> Vec<SizePoint> {
     let point = |(size, case): &(u64, &CaseResult)| {
         let metric = case.metrics.get(tag)?;
         let (x, y) = (*size as f64, metric.value.get());
-        let over_runs = ends(metric).filter(|_| runs(case) > 1);
+        let over_runs = ends(metric).filter(|_| case.repetitions.len() > 1);
         (x > 0.0 && y > 0.0).then(|| SizePoint {
             size_bytes: *size,
             time_ns: if is_bandwidth { x * 1e9 / y } else { y },

@@ -114,7 +114,7 @@ fn short(windows: &[WindowPoint], enough: &Enough) -> Option<String> {
         let (window, only) = (least.window_msgs, figure_text("_ratio", share(least)));
         match are_all_short {
             true => format!("Larger windows carry less again: {window} only {only} of the best."),
-            false => format!("Of the larger windows {window} carries only {only} of the best."),
+            false => format!("A window of {window}, though larger, carries only {only} of the best."),
         }
     })
 }
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(said(&[50.0, 100.0, 99.0]), "");
         let all = "Larger windows carry less again: 8 only 80 % of the best.";
         assert_eq!(said(&[50.0, 100.0, 90.0, 80.0]), all);
-        let one = "Of the larger windows 4 carries only 93 % of the best.";
+        let one = "A window of 4, though larger, carries only 93 % of the best.";
         assert_eq!(said(&[50.0, 100.0, 93.0, 99.0]), one);
     }
 

@@ -25,6 +25,8 @@ use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::order::InOrder;
+use wirespeed_schema::outcome::{Outcome, StopReason};
+use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::section::{Imported, Section as _};
 
 /// Compare two stored results. Errors where nothing can be compared, or must not be.
@@ -117,21 +119,19 @@ pub fn compare_arms(
     })
 }
 
-/// `case` with only those repetitions that `other` has too, both whole, in the order of their numbers.
-pub(crate) fn in_pairs(
-    case: &wirespeed_schema::run::CaseResult,
-    other: &wirespeed_schema::run::CaseResult,
-) -> wirespeed_schema::run::CaseResult {
-    let mut case = case.clone();
-    let ran = |case: &wirespeed_schema::run::CaseResult| -> Vec<u32> {
-        let whole = crate::assemble::whole(&case.repetitions);
-        whole.iter().map(|repetition| repetition.index).collect()
+/// `case` with only those repetitions that `other` has too, both of which came to their end, in the order of their numbers.
+pub(crate) fn in_pairs(case: &CaseResult, other: &CaseResult) -> CaseResult {
+    let ended = |outcome: &Outcome| outcome.stop == StopReason::Completed && outcome.error.is_none();
+    let ran = |case: &CaseResult, index: u32| {
+        let mut repetitions = case.repetitions.iter();
+        repetitions.any(|one| one.index == index && one.outcomes.iter().all(ended))
     };
-    let (ours, theirs) = (ran(&case), ran(other));
-    case.repetitions
-        .retain(|mine| ours.contains(&mine.index) && theirs.contains(&mine.index));
-    case.repetitions.order_by_key(|repetition| repetition.index);
-    case
+    let mut paired = case.clone();
+    paired
+        .repetitions
+        .retain(|one| ran(case, one.index) && ran(other, one.index));
+    paired.repetitions.order_by_key(|one| one.index);
+    paired
 }
 
 fn assembled(method: Method, (a, b): (Side, Side), matched: Matched, within_ratio: f64) -> Comparison {

@@ -82,7 +82,7 @@ impl StopRule {
                 let cap = match (out_of_time, out_of_runs) {
                     (true, _) => "the time is used up",
                     (_, true) => "the most runs that were allowed are done",
-                    _ => "the measuring ended",
+                    _ => "the measurement ended",
                 };
                 let reason = reason(values, runs).map(|reason| format!("; {reason}"));
                 Look::NotReached {
@@ -230,7 +230,7 @@ mod tests {
         assert!(
             said(rule(0.02, 50).look(&drift[..3], 3, 0, true))
                 .0
-                .contains("the measuring ended")
+                .contains("the measurement ended")
         );
     }
 

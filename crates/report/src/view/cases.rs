@@ -1,6 +1,5 @@
 //! Rows of the human table: which columns each kind of test has and what stands in them.
 
-use crate::assemble::runs;
 use crate::figures::{duration, duration_interval, rate, rate_interval};
 use crate::names::{Parameters, alike, differing};
 use crate::table::{Column, Row, Table, Tone, key, key_number, number, text};
@@ -256,7 +255,7 @@ fn row(result: &CaseResult, kind: Kind, windows: bool) -> Row {
         options(result),
     ];
     row.extend(figures(result, kind));
-    let runs = runs(result);
+    let runs = result.repetitions.len();
     row.push(if runs > 1 { runs.to_string() } else { String::new() });
     row.push(status(result.status).to_owned());
     let tone = match result.status {

@@ -1,7 +1,6 @@
 //! How sure a result is: runs, intervals, the instrument and the machine in figures; and what was measured, and where.
 
 use crate::assemble::is_unreached;
-use crate::assemble::runs;
 use crate::compare::environment::facts;
 use crate::figures::figure_text;
 use crate::import::UNKNOWN;
@@ -57,7 +56,7 @@ pub fn measured(input: &Input) -> Vec<String> {
 
 /// Runs behind a case: other tools' are told one by one only where there are several.
 fn runs_of(case: &CaseResult) -> usize {
-    runs(case).max(usize::from(!case.metrics.is_empty()))
+    case.repetitions.len().max(usize::from(!case.metrics.is_empty()))
 }
 
 /// The command that repeats a result.

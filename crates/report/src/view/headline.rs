@@ -3,7 +3,6 @@
 use super::cases::{self, Kind};
 use super::model::{Line, Part, Spread};
 use super::remarks::cause;
-use crate::assemble::runs;
 use crate::charts::Picture;
 use crate::figures::{figure_text, with_interval};
 use crate::interference::undisturbed;
@@ -156,7 +155,7 @@ fn span(cases: &[&CaseResult], kind: Kind) -> Option<String> {
 /// What the interval of a case's headline means.
 fn meaning(result: &CaseResult) -> Option<String> {
     let metric = result.metrics.get(Kind::of(&result.case.test).headline())?;
-    let runs = runs(result);
+    let runs = result.repetitions.len();
     let percent = |level: f64| format!("{} %", significant(level * 100.0, 3));
     Some(match (metric.level, runs) {
         (Some(level), 0 | 1) => format!("{} interval within one run", percent(level.get())),

@@ -5,7 +5,6 @@
 
 use super::model::Part;
 use crate::assemble::is_unreached;
-use crate::assemble::runs;
 use crate::charts::Picture;
 use crate::figures::{duration, rate, with_interval};
 use crate::labels::Input;
@@ -89,7 +88,7 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
         let level = names().filter(|other| *other != name && is_level(run, other, metric));
         let level: Vec<&str> = level.collect();
         // Between runs it may move by more than within one.
-        let runs = latency_case(run, name).map_or(0, runs);
+        let runs = latency_case(run, name).map_or(0, |case| case.repetitions.len());
         let beside = match (runs > 1, level.is_empty()) {
             (true, true) => String::new(),
             (true, false) => format!(" ({}: too close to call)", level.join(", ")),

@@ -1,7 +1,6 @@
 //! The instrument in one line: what one read of the clock costs, the noise, the samples, the runs.
 
 use super::cases::Kind;
-use crate::assemble::runs;
 use crate::figures::count;
 use crate::wording::percent;
 use wirespeed_schema::host::Noise;
@@ -43,7 +42,12 @@ pub fn trust_line(run: &Run) -> Option<String> {
     }
     parts.extend(noise_part(&outcomes));
     parts.extend(samples_part(results));
-    let runs = || results.iter().filter(|r| !r.metrics.is_empty()).map(runs);
+    let runs = || {
+        results
+            .iter()
+            .filter(|r| !r.metrics.is_empty())
+            .map(|r| r.repetitions.len())
+    };
     let (fewest, most) = (runs().min()?, runs().max()?);
     parts.extend(match (fewest, most) {
         // The file of another tool tells of none.

@@ -257,40 +257,6 @@ fn ratios_over_runs_come_from_the_sums() {
     assert_eq!(value(&result.metrics, "loss_ratio"), 0.1);
 }
 
-/// What whole runs found is not taken away by one that was cut after its first sample.
-#[test]
-fn a_run_that_was_cut_short_is_no_run_beside_whole_ones() {
-    let cut_at = |whole: u32| {
-        result(case("tcp", am_lat(64), 1000), whole + 1, |run| {
-            let is_cut = run == whole;
-            let mut ends = ping_pong(64, if is_cut { 1 } else { 1000 }, 1000.0);
-            if is_cut {
-                ends.iter_mut().for_each(|end| end.stop = StopReason::Interrupted);
-            }
-            ends
-        })
-    };
-    let several = cut_at(6);
-    assert_eq!(several.status, CaseStatus::Partial);
-    let p50 = &several.metrics["rtt_p50_ns"];
-    assert!(
-        p50.level.is_some() && (p50.value.get() - 1049.0).abs() < 3.0,
-        "{p50:?}"
-    );
-    assert!(several.resampled.contains_key("rtt_p50_ns"));
-    assert!(
-        several
-            .withheld
-            .iter()
-            .all(|withheld| withheld.tag != "rtt_p50_ns")
-    );
-    let one = cut_at(1);
-    assert_eq!(one.metrics["rtt_p50_ns"].samples, 1000);
-    let none = cut_at(0);
-    assert!(none.withheld.iter().any(|withheld| withheld.tag == "rtt_p50_ns"));
-    assert_eq!(none.status, CaseStatus::Partial);
-}
-
 #[test]
 fn early_ends_are_partial_or_failed_with_cause_and_remedy() {
     let cut = result(case("tcp", am_lat(64), 1000), 1, |_| {
