@@ -9,7 +9,7 @@ use wirespeed_schema::units::parse_digits;
 pub const HEAD_BYTES_MAX: usize = 32 << 10;
 const HEADERS_MAX: usize = 100;
 
-/// Headers by name: once each, as a list of what its lines say (RFC 9110, 5.3). Whoever expects one value must not find the
+/// Headers by name: each once but Content-Length, as a list of what its lines say (RFC 9110, 5.3). Whoever expects one value must not find the
 /// first of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Headers(Vec<(String, String)>);
@@ -37,8 +37,9 @@ impl Headers {
             let earlier = all.iter_mut().find(|(key, _)| *key == name);
             match earlier.filter(|_| name != "content-length") {
                 None => all.push((name, value)),
-                // Said twice is said; but a coding may be applied twice.
-                Some((_, said)) if *said == value && !name.ends_with("-encoding") => {}
+                // Said twice is said; but a coding that changes something may be applied twice.
+                Some((_, said))
+                    if *said == value && (!name.ends_with("-encoding") || value == "identity") => {}
                 Some((_, said)) => *said = format!("{said}, {value}"),
             }
         }
