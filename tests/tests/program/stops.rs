@@ -3,13 +3,17 @@
 
 use crate::{SOON, home, turn};
 use rustix::process::Signal;
+use std::fs::File;
+use std::process::Command;
 use std::time::{Duration, Instant};
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::Running;
 
-/// What a stop may take. A machine that is busy with something else is asked again.
-const PROMPT: Duration = Duration::from_secs(1);
+/// What a stop may take: less than a second on a machine that has nothing else to do. One that is busy is asked again.
+const PROMPT: Duration = Duration::from_millis(1500);
 const TRIES: usize = 4;
+/// A run with far more to write than a pipe holds.
+const LONG: &str = "run am_lat --via inproc,shm -n 20 --warmup 0 --repeats 60 --size 1..64K:x2";
 
 /// The quickest of several stops of what `start` begins, each of which must end with the code of an interruption.
 fn quickest(what: &str, start: impl Fn() -> Running) {
@@ -51,12 +55,19 @@ fn a_run_is_stopped_in_its_warm_up_and_between_messages_within_a_second() {
 fn a_result_that_nobody_takes_keeps_nobody_who_stops() {
     let _turn = turn();
     let home = home();
-    // Far more than a pipe holds.
     for form in ["--json", "--csv", "--ndjson"] {
-        let line =
-            format!("run am_lat --via inproc,shm -n 20 --warmup 0 --repeats 60 --size 1..64K:x2 {form}");
+        let line = format!("{LONG} {form}");
         quickest(&line, || {
             Running::start_unread(home.command(line.split(' ')), [true, false])
         });
+    }
+    // Named pipes: held open and not read, or opened by nobody.
+    for (name, is_held) in [("a.json", true), ("b.json", false), ("c.ndjson", true)] {
+        let pipe = home.path(name);
+        let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let _held = is_held.then(|| File::options().read(true).write(true).open(&pipe).unwrap());
+        let line = format!("{LONG} -q -o {name}");
+        quickest(&line, || started(&home, &line));
     }
 }

@@ -240,7 +240,7 @@ impl Daemon {
         shared.door.close();
         let timing = shared.options.timing;
         // Sessions end by themselves within these times; a second signal shortens them.
-        let most = timing.orderly + timing.grace + Duration::from_secs(3);
+        let most = timing.orderly + timing.grace + Duration::from_secs(5);
         let deadline = Instant::now() + most;
         let mut sessions = shared.sessions.lock();
         while *sessions > 0 && Instant::now() < deadline {

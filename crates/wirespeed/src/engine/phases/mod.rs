@@ -251,7 +251,7 @@ impl Went {
         body.close(Phase::WarmUp)
     }
 
-    /// Rounds of 1, 2, 4 .. operations, none of which takes long, until the warm-up's count or time is reached.
+    /// Rounds of 1, 2, 4 .. operations, of [`ROUND_NS`] or one operation at most, until the warm-up's count or time is reached.
     fn lead_warm_up(&mut self, rank: &Rank, body: &mut dyn Body) -> Result<(), LinkError> {
         let clock = rank.timebase.clock;
         let limit_ticks = rank.timebase.to_ticks(rank.case.warmup_ns_max);
