@@ -1,7 +1,7 @@
 //! Errors at the terminal: one line of cause, one of remedy, and an exit code. Never a panic, never a backtrace.
 
 use crate::file;
-use crate::{guesses, stderr};
+use crate::{guesses, outlet, stderr};
 use std::fmt::Display;
 use std::io::ErrorKind;
 use wirespeed_control::ControlError;
@@ -141,6 +141,13 @@ impl Failure {
                 "name a file of text, in UTF-8",
             );
         }
+        if outlet::is_given_up(error) {
+            return Self::with(
+                exit::INTERRUPTED,
+                format!("interrupted while nobody read {shown}, which lacks the rest"),
+                "have it read to its end, or name a file",
+            );
+        }
         // A name that is to be made lacks its folder, not itself.
         if error.kind() == ErrorKind::NotFound && what != "read" && !folder.is_dir() {
             return Self::failed(
@@ -165,7 +172,7 @@ impl Failure {
     /// Stdout that could not be written.
     pub fn stdout(error: &std::io::Error) -> Self {
         // The user wanted an end while whoever should read it did not.
-        if error.kind() == std::io::ErrorKind::TimedOut {
+        if outlet::is_given_up(error) {
             return Self::with(
                 exit::INTERRUPTED,
                 "interrupted while nobody read stdout, which lacks the rest",

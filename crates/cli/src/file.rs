@@ -5,7 +5,8 @@
 //! It must never truncate a file before its new content is on the disk, and leave nothing of its own behind.
 
 use crate::errors::Failure;
-use crate::{outlet, words};
+use crate::outlet::{self, Outlet};
+use crate::words;
 use rustix::fs::{FallocateFlags, Gid, Uid, fallocate, fchown};
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write as _};
@@ -61,7 +62,7 @@ fn write_target(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match target(path)? {
         Target::New(place) => replace(&place, None, bytes).map(drop),
         Target::Regular(place, before) => replace(&place, Some(&before), bytes).map(drop),
-        Target::Direct => outlet::FILES.write(open_direct(path)?, bytes),
+        Target::Direct => Outlet::new().write(open_direct(path)?, bytes),
     }
 }
 
@@ -72,7 +73,8 @@ pub struct Lines {
     file: Option<File>,
     /// Length of what is whole.
     whole_bytes: u64,
-    is_direct: bool,
+    /// The way to what is no regular file.
+    direct: Option<Outlet>,
 }
 
 impl Lines {
@@ -83,7 +85,7 @@ impl Lines {
             path: path.to_owned(),
             file: None,
             whole_bytes: 0,
-            is_direct: false,
+            direct: None,
         })
     }
 
@@ -98,17 +100,17 @@ impl Lines {
                 Target::New(place) => replace(&place, None, line.as_bytes())?,
                 Target::Regular(place, before) => replace(&place, Some(&before), line.as_bytes())?,
                 Target::Direct => {
-                    self.is_direct = true;
+                    let outlet = self.direct.insert(Outlet::new());
                     let file = open_direct(&self.path)?;
-                    outlet::FILES.write(&file, line.as_bytes())?;
+                    outlet.write(&file, line.as_bytes())?;
                     file
                 }
             });
             self.whole_bytes = line.len() as u64;
             return Ok(());
         };
-        if self.is_direct {
-            return outlet::FILES.write(file, line.as_bytes());
+        if let Some(outlet) = &self.direct {
+            return outlet.write(file, line.as_bytes());
         }
         file.write_all_at(line.as_bytes(), self.whole_bytes)
             .inspect_err(|_| {
@@ -253,7 +255,8 @@ fn overwrite(place: &Path, bytes: &[u8]) -> io::Result<File> {
 
 /// Open what is no regular file; a pipe needs somebody who reads it.
 fn open_direct(path: &Path) -> io::Result<File> {
-    let deadline = Instant::now() + READER_TIME;
+    let mut deadline = Instant::now() + READER_TIME;
+    let mut is_over = false;
     loop {
         let opened = OpenOptions::new()
             .append(true)
@@ -261,7 +264,11 @@ fn open_direct(path: &Path) -> io::Result<File> {
             .open(path);
         match opened {
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
-                if outlet::is_over() {
+                if !is_over && outlet::is_over() {
+                    is_over = true;
+                    deadline = deadline.min(Instant::now() + outlet::GRACE);
+                }
+                if Instant::now() >= deadline && is_over {
                     return Err(ErrorKind::TimedOut.into());
                 }
                 if Instant::now() >= deadline {

@@ -6,7 +6,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Once, OnceLock};
 use std::time::{Duration, Instant};
 use wirespeed_control::{StopFlag, StopLevel};
 
@@ -14,9 +15,9 @@ use wirespeed_control::{StopFlag, StopLevel};
 const PIECE: usize = 4096;
 /// The wish to end is looked at so often.
 const LOOK: Duration = Duration::from_millis(20);
-/// A reader that took nothing for so long after the program was told to end in order is waited for no longer; one that reads
-/// on, however slowly, gets all.
-const GRACE: Duration = Duration::from_millis(400);
+/// A reader that took nothing for so long after the program was told to end in order is waited for no longer; one that goes on
+/// reading gets all.
+pub const GRACE: Duration = Duration::from_millis(400);
 
 /// The user's wish to end, from when signals are heard.
 static WISH: OnceLock<StopFlag> = OnceLock::new();
@@ -36,18 +37,54 @@ pub fn is_over() -> bool {
     wish() != StopLevel::None
 }
 
-/// A stream, or all files that are none of ours to make; and whether its reader was given up.
+/// Whether `error` tells of a reader that was given up.
+pub fn is_given_up(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::TimedOut && is_over()
+}
+
+/// Whether the reader of stdout went away while it was looked for.
+static IS_LEFT: AtomicBool = AtomicBool::new(false);
+
+/// From now on the end of stdout's reader is the wish to end, also while nothing is written.
+pub fn end_with_reader(stop: &StopFlag) {
+    static BEGUN: Once = Once::new();
+    let stop = stop.clone();
+    // Without a thread the next line finds it out.
+    BEGUN.call_once(|| drop(std::thread::Builder::new().spawn(move || wait_for_end(&stop))));
+}
+
+fn wait_for_end(stop: &StopFlag) {
+    let stdout = io::stdout();
+    loop {
+        let mut end = [PollFd::new(&stdout, PollFlags::empty())];
+        match poll(&mut end, None) {
+            Ok(_) if end[0].revents().contains(PollFlags::ERR) => break,
+            Err(Errno::INTR) => {}
+            // A terminal that is gone has a signal of its own.
+            _ => return,
+        }
+    }
+    IS_LEFT.store(true, Ordering::Relaxed);
+    stop.request_orderly();
+}
+
+/// Whether stdout was found without a reader.
+pub fn is_left() -> bool {
+    IS_LEFT.load(Ordering::Relaxed)
+}
+
+/// A stream, or a file that is not ours to make; and whether its reader was given up.
+#[derive(Debug)]
 pub struct Outlet(Mutex<bool>);
 
 /// Results.
 pub static STDOUT: Outlet = Outlet::new();
 /// Everything else.
 pub static STDERR: Outlet = Outlet::new();
-/// Devices and named pipes in place of files.
-pub static FILES: Outlet = Outlet::new();
 
 impl Outlet {
-    const fn new() -> Outlet {
+    /// With a reader who is waited for.
+    pub const fn new() -> Outlet {
         Outlet(Mutex::new(false))
     }
 
@@ -56,20 +93,21 @@ impl Outlet {
         let mut given_up = self.0.lock();
         let done = match *given_up {
             true => Err(io::ErrorKind::TimedOut.into()),
-            false => write(to, text, wish),
+            false => write(to, text, (wish, GRACE)),
         };
-        *given_up |= is_given_up(&done);
+        let kind = done.as_ref().err().map(io::Error::kind);
+        *given_up |= kind == Some(io::ErrorKind::TimedOut);
         done
     }
 }
 
-fn write(to: impl AsFd, mut text: &[u8], wish: fn() -> StopLevel) -> io::Result<()> {
+fn write(to: impl AsFd, mut text: &[u8], (wish, grace): (fn() -> StopLevel, Duration)) -> io::Result<()> {
     let mut stuck: Option<Instant> = None;
     while !text.is_empty() {
         if !has_room(&to)? {
             match wish() {
                 StopLevel::None => {}
-                StopLevel::Orderly if stuck.get_or_insert_with(Instant::now).elapsed() < GRACE => {}
+                StopLevel::Orderly if stuck.get_or_insert_with(Instant::now).elapsed() < grace => {}
                 _ => return Err(io::ErrorKind::TimedOut.into()),
             }
             continue;
@@ -81,11 +119,6 @@ fn write(to: impl AsFd, mut text: &[u8], wish: fn() -> StopLevel) -> io::Result<
         }
     }
     Ok(())
-}
-
-fn is_given_up(done: &io::Result<()>) -> bool {
-    done.as_ref()
-        .is_err_and(|error| error.kind() == io::ErrorKind::TimedOut)
 }
 
 /// Whether `to` takes something now, or is at its end; waits a little for it.
@@ -111,7 +144,7 @@ mod tests {
     fn tried(wish: fn() -> StopLevel) -> (io::ErrorKind, Duration) {
         let (_held, writer) = io::pipe().unwrap();
         let began = Instant::now();
-        let error = write(&writer, LONG, wish).unwrap_err();
+        let error = write(&writer, LONG, (wish, GRACE)).unwrap_err();
         (error.kind(), began.elapsed())
     }
 
@@ -133,7 +166,7 @@ mod tests {
                 reader.read_to_end(&mut text).unwrap();
                 text
             });
-            write(&writer, LONG, wish).unwrap();
+            write(&writer, LONG, (wish, Duration::from_secs(30))).unwrap();
             drop(writer);
             assert!(reading.join().unwrap() == LONG);
         }
@@ -143,7 +176,7 @@ mod tests {
     fn a_reader_that_is_gone_is_told() {
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
-        let error = write(&writer, LONG, || StopLevel::None);
+        let error = write(&writer, LONG, (|| StopLevel::None, GRACE));
         assert_eq!(error.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
     }
 
@@ -153,6 +186,7 @@ mod tests {
         let outlet = Outlet::new();
         *outlet.0.lock() = true;
         let (_held, writer) = io::pipe().unwrap();
-        assert!(is_given_up(&outlet.write(&writer, b"line")));
+        let kind = outlet.write(&writer, b"line").unwrap_err().kind();
+        assert_eq!(kind, io::ErrorKind::TimedOut);
     }
 }

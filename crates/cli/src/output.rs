@@ -4,7 +4,7 @@
 use crate::args::{ColorChoice, OutputArgs};
 use crate::errors::{Failure, exit};
 use crate::file::{self, Lines};
-use crate::outlet::STDOUT;
+use crate::outlet::{self, STDOUT};
 use crate::stderr;
 use crate::terminal::{self, Stream};
 use crate::view;
@@ -134,6 +134,10 @@ impl Output {
 
     /// These runs come next, in whatever order.
     pub fn expect<'a>(&mut self, runs: impl Iterator<Item = &'a Case>) {
+        let is_live = self.stdout == Some(Form::Ndjson) || self.live.is_some();
+        if let Some(stop) = self.stop.as_ref().filter(|_| is_live) {
+            outlet::end_with_reader(stop);
+        }
         if let Some(watch) = &mut self.watch {
             watch.expect(runs);
         }
@@ -244,7 +248,9 @@ impl Output {
         match self.failed.take() {
             // Stdout has its document, or cannot have any.
             Some(failure) => Err(failure.documented()),
-            None if self.is_unread && run.status == Status::Interrupted => Err(unread().documented()),
+            None if (self.is_unread || outlet::is_left()) && run.status == Status::Interrupted => {
+                Err(unread().documented())
+            }
             None => Ok(()),
         }
     }

@@ -133,6 +133,9 @@ fn a_run_whose_lines_nobody_reads_any_more_ends() {
         "session --benchmarkPath=client_to_computation --requestMb=0 --duration=600 --report-frequency=0.1 --format=classic",
         "session --benchmarkPath=client_to_computation --requestMb=0 --duration=600 --report-frequency=0.1 --ndjson",
         "run am_lat --via inproc -t 600s --interval 100ms --ndjson",
+        "run am_lat --via inproc -t 600s --ndjson",
+        "msgrate -i 100000000 --format classic",
+        "workers -w 1 -n 1000000000 --via inproc --ndjson",
         "run am_lat --via inproc -t 20ms --repeats 10000 --ndjson",
         "msgrate -t 20ms --repeats 10000 --ndjson",
         "workers -w 1 -n 10 --via inproc --repeats 10000 --ndjson",
@@ -185,7 +188,7 @@ fn whoever_writes_to_a_full_pipe_hears_the_stop() {
     }
 }
 
-/// Whether neither stdout nor stderr of a process takes anything more.
+/// Whether stdout or stderr of a process takes nothing more.
 fn waits_for_room(pid: u32) -> bool {
     [1, 2].into_iter().any(|fd| is_full(pid, fd))
 }

@@ -148,7 +148,7 @@ impl<'a> Gate<'a> {
         let mut run = found.into_run(draft);
         if run.status != Status::Ok {
             let ended = super::ended(&run, strict);
-            // Whatever ended the pairs, those that were measured are an answer all the same, to people.
+            // Whatever ended the pairs, those that were measured are an answer all the same.
             if let Ok(mut comparison) = self.arms(&run, words) {
                 comparison.control = control;
                 run.sections.put(&comparison);

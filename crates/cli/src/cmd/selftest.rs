@@ -75,7 +75,7 @@ fn screen(checks: &[Check], is_whole: bool, style: &Style) -> String {
     let answer = match is_whole {
         true => format!("{passed} of {} checks passed", checks.len()),
         false => format!(
-            "Incomplete: interrupted. {passed} of the {} until then passed",
+            "Incomplete: interrupted. {passed} of the {} run by then passed",
             counted(checks.len() as u64, "check")
         ),
     };

@@ -59,14 +59,6 @@ fn too_many() -> Failure {
 pub fn perftest(registry: &Registry, arguments: &PerftestArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let has_tests = arguments.test.test.is_some() || !arguments.batch.is_empty();
     let loopback = arguments.loopback_only || arguments.test.loopback && has_tests;
-    if arguments.launched == Some(1) && !crate::job::is_in_job() {
-        let failure = Failure::usage(
-            "-P 1: no launcher started this process",
-            "start it with one, mpirun -n 2, or leave -P out",
-        );
-        refuse(registry, arguments, &failure);
-        return Err(failure);
-    }
     // `-o FILE` as in other verbs: the file is the word where the server stands. A host may be called `name.md`.
     if let Some(word) = arguments.server.as_ref().filter(|_| arguments.test.one_sided)
         && crate::output::has_form(word.as_ref())
@@ -79,6 +71,14 @@ pub fn perftest(registry: &Registry, arguments: &PerftestArgs, color: ColorChoic
                 crate::file::shown(word.as_ref())
             ),
         ));
+    }
+    if arguments.launched == Some(1) && !crate::job::is_in_job() {
+        let failure = Failure::usage(
+            "-P 1: no launcher started this process",
+            "start it with one, mpirun -n 2, or leave -P out",
+        );
+        refuse(registry, arguments, &failure);
+        return Err(failure);
     }
     if let Some(job) = crate::job::current().filter(|_| !loopback) {
         let ranks = job.section().ranks.len() as u64;
