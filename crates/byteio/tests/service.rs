@@ -394,12 +394,15 @@ fn hostile_messages_are_faults_and_the_service_goes_on() {
     );
     for bad in [
         &b"nonsense\r\n\r\n"[..],
-        b"GET noslash HTTP/1.1\r\n\r\n",
-        b"GET /%ff HTTP/1.1\r\n\r\n",
+        b"GET noslash HTTP/1.1\r\nHost: h\r\n\r\n",
+        b"GET /%ff HTTP/1.1\r\nHost: h\r\n\r\n",
     ] {
         assert!(rig.raw(bad).starts_with("HTTP/1.1 400"), "{bad:?}");
     }
-    assert!(rig.raw(b"DELETE /f HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
+    assert!(
+        rig.raw(b"DELETE /f HTTP/1.1\r\nHost: h\r\n\r\n")
+            .starts_with("HTTP/1.1 405")
+    );
     assert_eq!(rig.soap("/f", &read(2, 3, 1, 0), None).1, "234");
     assert_eq!(rig.file("f"), "0123456789");
 }
@@ -461,7 +464,9 @@ fn a_root_part_behind_its_data_is_found() {
 #[test]
 fn plain_http_ranges_and_parts() {
     let rig = Rig::new(true);
-    let get = |more: &str| rig.raw(format!("GET /f HTTP/1.1\r\nConnection: close\r\n{more}\r\n").as_bytes());
+    let get = |more: &str| {
+        rig.raw(format!("GET /f HTTP/1.1\r\nHost: h\r\nConnection: close\r\n{more}\r\n").as_bytes())
+    };
     assert!(get("").starts_with("HTTP/1.1 200 ") && get("").ends_with("\r\n\r\n0123456789"));
     let part = get("Range: bytes=2-4\r\n");
     assert!(
@@ -473,7 +478,7 @@ fn plain_http_ranges_and_parts() {
     assert!(get("Range: bytes=2-4\r\nIf-Range: \"old\"\r\n").starts_with("HTTP/1.1 200 "));
     let put = |more: &str, body: &str| {
         let head = format!(
-            "PUT /f HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n{more}\r\n{body}",
+            "PUT /f HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {}\r\n{more}\r\n{body}",
             body.len()
         );
         rig.raw(head.as_bytes())
@@ -485,7 +490,7 @@ fn plain_http_ranges_and_parts() {
     assert_eq!(rig.file("f"), "new");
     // Three requests sent ahead are answered in order.
     let ahead = rig.raw(
-        b"GET /f HTTP/1.1\r\nRange: bytes=0-0\r\n\r\nGET /none HTTP/1.1\r\n\r\nGET /f HTTP/1.1\r\nConnection: close\r\nRange: bytes=2-2\r\n\r\n",
+        b"GET /f HTTP/1.1\r\nHost: h\r\nRange: bytes=0-0\r\n\r\nGET /none HTTP/1.1\r\nHost: h\r\n\r\nGET /f HTTP/1.1\r\nHost: h\r\nConnection: close\r\nRange: bytes=2-2\r\n\r\n",
     );
     let codes: Vec<_> = ahead
         .match_indices("HTTP/1.1 ")
@@ -493,7 +498,8 @@ fn plain_http_ranges_and_parts() {
         .collect();
     assert_eq!(codes, ["206", "404", "206"]);
     assert!(ahead.ends_with("w"));
-    let digest = rig.raw(b"GET /f?digest=crc32c&offset=0&size=9 HTTP/1.1\r\nConnection: close\r\n\r\n");
+    let digest =
+        rig.raw(b"GET /f?digest=crc32c&offset=0&size=9 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
     assert!(
         digest.starts_with("HTTP/1.1 416 "),
         "the file ends before: {digest}"
@@ -521,7 +527,9 @@ fn an_answer_to_head_is_a_head() {
             "If-None-Match: *\r\n",
             "If-Match: \"x\"\r\n",
         ] {
-            let ask = |method: &str| format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n{more}\r\n");
+            let ask = |method: &str| {
+                format!("{method} {target} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n{more}\r\n")
+            };
             let (head, get) = (rig.raw(ask("HEAD").as_bytes()), rig.raw(ask("GET").as_bytes()));
             assert!(head.ends_with("\r\n\r\n"), "{target} {more}: {head}");
             let line = |answer: &str| answer.lines().next().map(str::to_owned);
@@ -529,7 +537,9 @@ fn an_answer_to_head_is_a_head() {
         }
     }
     // What follows on the same connection is the next answer.
-    let both = rig.raw(b"HEAD /none HTTP/1.1\r\n\r\nGET /f HTTP/1.1\r\nConnection: close\r\n\r\n");
+    let both = rig.raw(
+        b"HEAD /none HTTP/1.1\r\nHost: h\r\n\r\nGET /f HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+    );
     assert!(
         both.split("\r\n\r\n")
             .nth(1)
@@ -543,13 +553,15 @@ fn an_answer_to_head_is_a_head() {
 fn conditions_hold_or_nothing_is_done() {
     let rig = Rig::new(true);
     let tag = |name: &str| {
-        let head = rig.raw(format!("HEAD /{name} HTTP/1.1\r\nConnection: close\r\n\r\n").as_bytes());
+        let head =
+            rig.raw(format!("HEAD /{name} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").as_bytes());
         let line = head.lines().find_map(|line| line.strip_prefix("ETag: "));
         line.unwrap_or_default().to_owned()
     };
     let now = tag("f");
-    let get =
-        |more: &str| rig.raw(format!("GET /f HTTP/1.1\r\nConnection: close\r\n{more}\r\n\r\n").as_bytes());
+    let get = |more: &str| {
+        rig.raw(format!("GET /f HTTP/1.1\r\nHost: h\r\nConnection: close\r\n{more}\r\n\r\n").as_bytes())
+    };
     for (more, status) in [
         (format!("If-Match: {now}"), "200"),
         (format!("If-Match: \"old\", {now}"), "200"),
@@ -568,7 +580,7 @@ fn conditions_hold_or_nothing_is_done() {
     let put = |name: &str, more: &str, body: &str| {
         let length = body.len();
         let head = format!(
-            "PUT /{name} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{more}\r\n\r\n{body}"
+            "PUT /{name} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {length}\r\n{more}\r\n\r\n{body}"
         );
         rig.raw(head.as_bytes())[9..12].to_owned()
     };
@@ -603,7 +615,7 @@ fn one_of_many_conditional_writers_succeeds() {
             let write = |number: usize| {
                 let (rig, name) = (&rig, &name);
                 scope.spawn(move || {
-                    let head = format!("PUT /{name} HTTP/1.1\r\nConnection: close\r\nContent-Length: 1\r\nIf-None-Match: *\r\n\r\n{number}");
+                    let head = format!("PUT /{name} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 1\r\nIf-None-Match: *\r\n\r\n{number}");
                     rig.raw(head.as_bytes())[9..12].to_owned()
                 })
             };
@@ -643,7 +655,7 @@ fn clients_that_stall_lose_their_connection_and_nobody_elses() {
     // One never sends a request, and makes room; two never read their answers, and have them coming.
     let (mut silent, mut deaf, mut dumb) = (connect(), connect(), connect());
     for busy in [&mut deaf, &mut dumb] {
-        busy.write_all(b"GET /large HTTP/1.1\r\n\r\n").unwrap();
+        busy.write_all(b"GET /large HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
         busy.read_exact(&mut [0; 12]).unwrap();
     }
     let mut third = connect();
@@ -654,7 +666,7 @@ fn clients_that_stall_lose_their_connection_and_nobody_elses() {
     loop {
         let mut next = connect();
         next.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-        next.write_all(b"HEAD /large HTTP/1.1\r\nConnection: close\r\n\r\n")
+        next.write_all(b"HEAD /large HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
             .unwrap();
         let mut answer = String::new();
         let _ = next.read_to_string(&mut answer);

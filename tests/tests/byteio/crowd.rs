@@ -42,15 +42,15 @@ fn requests_that_do_not_come_to_their_end_are_answered() {
     let stalled = [
         ("GET /f HTTP/1.1\r\nHost:", "a head that stops"),
         (
-            "POST /f HTTP/1.1\r\nContent-Type: text/xml\r\nContent-Length: 500\r\n\r\n<",
+            "POST /f HTTP/1.1\r\nHost: h\r\nContent-Type: text/xml\r\nContent-Length: 500\r\n\r\n<",
             "a body that stops",
         ),
         (
-            "PUT /f HTTP/1.1\r\nContent-Length: 500\r\n\r\nabc",
+            "PUT /f HTTP/1.1\r\nHost: h\r\nContent-Length: 500\r\n\r\nabc",
             "a put that stops",
         ),
         (
-            "PUT /f HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+            "PUT /f HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
             "a chunk that stops",
         ),
     ];

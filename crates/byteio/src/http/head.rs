@@ -104,11 +104,22 @@ impl RequestHead {
             Ok(httparse::Status::Complete(_)) => {}
             _ => return Err(HttpError::Malformed("not a request")),
         }
+        let is_11 = parsed.version == Some(1);
+        // Lines, not values: who reads the first of two may be somebody else (RFC 9112, 3.2).
+        let hosts = parsed
+            .headers
+            .iter()
+            .filter(|line| line.name.eq_ignore_ascii_case("host"));
+        match hosts.count() {
+            1 => {}
+            0 if !is_11 => {}
+            _ => return Err(HttpError::Malformed("a request needs one Host")),
+        }
         let headers = Headers::of(parsed.headers);
         Ok(RequestHead {
             method: parsed.method.unwrap_or_default().to_owned(),
             target: parsed.path.unwrap_or_default().to_owned(),
-            is_11: parsed.version == Some(1),
+            is_11,
             framing: headers.framing(Framing::Length(0))?,
             headers,
         })
@@ -198,27 +209,40 @@ mod tests {
         assert_eq!((old.framing, old.keeps()), (Framing::Length(0), false));
         for bad in [
             "",
-            "GET / HTTP/1.1\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\n",
             "nonsense\r\n\r\n",
-            "POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
-            "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
-            "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
-            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n",
-            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
-            "POST / HTTP/1.1\r\nContent-Length: +5\r\n\r\n",
-            "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
+            "GET / HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n",
+            "GET / HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +5\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
         ] {
             assert!(read(bad).is_err(), "{bad:?}");
         }
         // A head of the largest size is read, and a longer one is not; the empty line at its end does not count.
-        let long = |bytes: usize| format!("GET / HTTP/1.1\r\nA: {}\r\n\r\n", "x".repeat(bytes - 23));
+        let long = |bytes: usize| {
+            format!(
+                "GET / HTTP/1.1\r\nHost: x\r\nA: {}\r\n\r\n",
+                "x".repeat(bytes - 32)
+            )
+        };
         assert_eq!(long(HEAD_BYTES_MAX).len(), HEAD_BYTES_MAX);
         assert!(read(&long(HEAD_BYTES_MAX)).is_ok() && read(&long(HEAD_BYTES_MAX + 2)).is_ok());
         assert!(read(&long(HEAD_BYTES_MAX + 3)).is_err() && read(&long(40_000)).is_err());
-        let headers = |count: usize| format!("GET / HTTP/1.1\r\n{}\r\n", "A: x\r\n".repeat(count));
+        let headers = |count: usize| {
+            format!(
+                "GET / HTTP/1.1\r\nHost: x\r\n{}\r\n",
+                "A: x\r\n".repeat(count - 1)
+            )
+        };
         assert!(read(&headers(HEADERS_MAX)).is_ok() && read(&headers(HEADERS_MAX + 1)).is_err());
         assert!(matches!(read(""), Err(HttpError::Closed)));
-        let close = read("GET /p?q HTTP/1.1\r\nConnection: te, Close\r\n\r\n").unwrap();
+        let close = read("GET /p?q HTTP/1.1\r\nHost: x\r\nConnection: te, Close\r\n\r\n").unwrap();
         assert_eq!(
             (close.method.as_str(), close.target.as_str(), close.keeps()),
             ("GET", "/p?q", false)
@@ -228,7 +252,7 @@ mod tests {
                 .unwrap()
                 .keeps()
         );
-        let chunked = read("POST / HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n").unwrap();
+        let chunked = read("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n").unwrap();
         assert_eq!(chunked.framing, Framing::chunked());
     }
 
