@@ -26,6 +26,23 @@ pub fn moved_bytes(socket: &TcpStream) -> Option<u64> {
     Some(long(&raw, 120) + long(&raw, 128))
 }
 
+/// What became of what was sent.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sent {
+    /// Payload that the far end has acknowledged.
+    pub acknowledged_bytes: u64,
+    /// Some is on its way, or waits for room there.
+    pub is_owed: bool,
+}
+
+/// What became of what was sent, as far as the kernel will say.
+pub fn sent(socket: &TcpStream) -> Sent {
+    raw_info(socket).map_or(Sent::default(), |raw| Sent {
+        acknowledged_bytes: long(&raw, 120),
+        is_owed: word(&raw, 24) > 0 || word(&raw, 144) > 0,
+    })
+}
+
 fn raw_info(socket: &TcpStream) -> Option<[u8; INFO_BYTES]> {
     let mut raw = [0u8; INFO_BYTES];
     let mut len = INFO_BYTES as libc::socklen_t;
@@ -46,16 +63,13 @@ fn long(raw: &[u8; INFO_BYTES], at: usize) -> u64 {
     u64::from_ne_bytes(wirespeed::sync::take(raw, at))
 }
 
+fn word(raw: &[u8; INFO_BYTES], at: usize) -> u64 {
+    u64::from(u32::from_ne_bytes(wirespeed::sync::take(raw, at)))
+}
+
 /// Offsets of `struct tcp_info` (linux/tcp.h, stable ABI).
 fn read(raw: &[u8; INFO_BYTES], congestion: String) -> TcpInfo {
-    let word = |at: usize| {
-        u64::from(u32::from_ne_bytes([
-            raw[at],
-            raw[at + 1],
-            raw[at + 2],
-            raw[at + 3],
-        ]))
-    };
+    let word = |at: usize| word(raw, at);
     let long = |at: usize| long(raw, at);
     let mss_bytes = word(16);
     TcpInfo {

@@ -1,5 +1,6 @@
 //! A connection, plain or inside TLS, with a time limit on every read and write; and sending a file's bytes over it.
 
+use super::progress::{Progress, Wait};
 use rustix::fs::sendfile;
 use rustix::io::Errno;
 use rustix::net::SendFlags;
@@ -7,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wirespeed_control::auth::http::SecureStream;
 use wirespeed_control::uninterrupted;
@@ -59,6 +61,8 @@ pub struct Channel {
     patience: Duration,
     received: Meter,
     sent: Meter,
+    /// For whoever judges the other end.
+    progress: Option<Arc<Progress>>,
     /// Something of the message that is awaited came.
     begun: bool,
     /// Something was sent since that message was awaited.
@@ -84,6 +88,7 @@ impl Channel {
             patience: Duration::MAX,
             received: Meter::default(),
             sent: Meter::default(),
+            progress: None,
             begun: false,
             wrote: false,
             heads_only: false,
@@ -111,6 +116,28 @@ impl Channel {
         self.patience = patience;
         self.socket().set_read_timeout(Some(patience))?;
         self.socket().set_write_timeout(Some(patience))
+    }
+
+    /// Tell there from here on what is waited for.
+    pub fn tell(&mut self, progress: Arc<Progress>) {
+        self.progress = Some(progress);
+    }
+
+    fn begins(&self, wait: Wait) -> Instant {
+        let now = Instant::now();
+        if let Some(progress) = &self.progress {
+            progress.begins(wait, now);
+        }
+        now
+    }
+
+    /// How long the call took that began then.
+    fn ended(&self, began: Instant, received_bytes: usize) -> Duration {
+        let took = began.elapsed();
+        if let Some(progress) = &self.progress {
+            progress.ends(received_bytes, took);
+        }
+        took
     }
 
     /// The next message is awaited: it may be long in coming, but not in going on. `begun`: some of it is here already.
@@ -149,10 +176,12 @@ impl Channel {
 
     /// Count what one call sent.
     fn timed(&mut self, send: impl FnOnce(&mut Wire) -> io::Result<usize>) -> io::Result<usize> {
-        let began = Instant::now();
+        let began = self.begins(Wait::Room);
         self.wrote = true;
-        let count = send(&mut self.wire)?;
-        self.sent.took(count, began.elapsed(), self.patience)?;
+        let sent = send(&mut self.wire);
+        let took = self.ended(began, 0);
+        let count = sent?;
+        self.sent.took(count, took, self.patience)?;
         Ok(count)
     }
 
@@ -226,14 +255,19 @@ pub fn shrunk() -> io::Error {
 
 impl Read for Channel {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let began = Instant::now();
-        let count = uninterrupted(|| match &mut self.wire {
+        let began = self.begins(match self.begun {
+            true => Wait::Rest,
+            false => Wait::Message,
+        });
+        let read = uninterrupted(|| match &mut self.wire {
             Wire::Plain(stream) => stream.read(buffer),
             Wire::Secure(stream) => stream.read(buffer),
-        })?;
+        });
+        let took = self.ended(began, *read.as_ref().unwrap_or(&0));
+        let count = read?;
         // How long the other end thinks is its own affair, up to the patience of a single read.
         let waited = match std::mem::replace(&mut self.begun, true) {
-            true => began.elapsed(),
+            true => took,
             false => Duration::ZERO,
         };
         self.received.took(count, waited, self.patience)?;

@@ -4,6 +4,7 @@
 pub mod body;
 pub mod channel;
 pub mod head;
+pub mod progress;
 pub mod range;
 
 use std::io;

@@ -31,6 +31,7 @@ pub(super) fn serve(shared: &Shared, stream: TcpStream, place: &Place) {
     if channel.set_patience(shared.limits.patience).is_err() {
         return;
     }
+    channel.tell(place.progress());
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, channel);
     let mut admitted = shared.secure.is_none();
     while !shared.stop.is_requested() {
@@ -38,8 +39,12 @@ pub(super) fn serve(shared: &Shared, stream: TcpStream, place: &Place) {
         reader.get_mut().awaits(begun);
         let done = one(shared, &mut reader, &mut admitted, place);
         match done.or_else(|error| too_late(&mut reader, &error)) {
-            Ok(After::Keep) => place.idle(),
-            Ok(After::Close) => break,
+            Ok(after) => {
+                place.idle();
+                if after == After::Close {
+                    break;
+                }
+            }
             // The client went away or does not take its answer: there is nobody to tell.
             Err(_) => return,
         }

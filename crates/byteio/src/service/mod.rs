@@ -11,6 +11,7 @@ mod intake;
 mod layout;
 mod limits;
 mod operations;
+mod pace;
 mod places;
 mod plain;
 mod properties;
@@ -36,7 +37,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use streams::Streams;
 use versions::Versions;
 use wirespeed_control::auth::http::SecureServer;
@@ -46,6 +47,8 @@ use wirespeed_control::{ControlError, StopFlag};
 
 /// How often in a life it is looked whether it is over.
 const LOOKS_A_LIFE: u32 = 10;
+/// How often it is looked how fast the clients are.
+const LOOKS: Duration = Duration::from_millis(250);
 
 /// How the service runs.
 pub struct ServiceOptions {
@@ -113,6 +116,16 @@ impl Service {
         let spawned = spawn("byteio-forget", move || forget(&keeper));
         spawned.map_err(|source| ControlError::File {
             what: "cannot start the thread that forgets".into(),
+            source,
+        })?;
+        let watcher = shared.clone();
+        let spawned = spawn("byteio-watch", move || {
+            while watcher.stop.pause(LOOKS) {
+                watcher.places.look(Instant::now());
+            }
+        });
+        spawned.map_err(|source| ControlError::File {
+            what: "cannot start the thread that watches".into(),
             source,
         })?;
         listen::accept(&self.listeners, &shared.stop.clone(), |accepted| {
