@@ -138,6 +138,7 @@ impl Output {
         if let Some(stop) = self.stop.as_ref().filter(|_| is_live) {
             outlet::end_with_reader(stop);
         }
+        // What the view expects it counts.
         if let Some(watch) = &mut self.watch {
             watch.expect(runs);
         }

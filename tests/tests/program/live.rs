@@ -134,7 +134,6 @@ fn a_run_whose_lines_nobody_reads_any_more_ends() {
         "session --benchmarkPath=client_to_computation --requestMb=0 --duration=600 --report-frequency=0.1 --ndjson",
         "run am_lat --via inproc -t 600s --interval 100ms --ndjson",
         "run am_lat --via inproc -t 600s --ndjson",
-        "msgrate -i 100000000 --format classic",
         "workers -w 1 -n 1000000000 --via inproc --ndjson",
         "run am_lat --via inproc -t 20ms --repeats 10000 --ndjson",
         "msgrate -t 20ms --repeats 10000 --ndjson",

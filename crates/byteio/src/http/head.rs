@@ -9,8 +9,8 @@ use wirespeed_schema::units::parse_digits;
 pub const HEAD_BYTES_MAX: usize = 32 << 10;
 const HEADERS_MAX: usize = 100;
 
-/// Headers by name: each once but Content-Length, as a list of what its lines say (RFC 9110, 5.3). Whoever expects one value must not find the
-/// first of several.
+/// Headers by name: each once but Content-Length, as a list of what its lines say (RFC 9110, 5.3). Whoever expects one value
+/// must not find the first of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Headers(Vec<(String, String)>);
 

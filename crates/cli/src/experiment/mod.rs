@@ -76,7 +76,7 @@ pub struct Experiment<'a> {
     order: Order,
     cells: Vec<Cell>,
     subjects: Vec<Subject>,
-    /// When the first run had ended: a goal's time is none of what came before, such as a wait for others at a server.
+    /// When the first run began: a goal's time is none of what came before.
     began: Option<Instant>,
     /// The far end refused a case.
     refused: bool,
@@ -313,8 +313,8 @@ impl<'a> Experiment<'a> {
             }
         }
         let began = Instant::now();
+        self.began.get_or_insert(began);
         self.once((subject, number), round, progress)?;
-        self.began.get_or_insert_with(Instant::now);
         if let Some(budget) = &mut self.how.budget {
             budget.took(&self.cells[number].planned.case, began.elapsed());
         }
