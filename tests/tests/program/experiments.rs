@@ -190,7 +190,7 @@ fn pairs_before_the_wish_to_end_are_compared() {
     assert!(found.rows.iter().all(|row| row.lower.is_some()), "{found:?}");
     let told = home.run("report result.json").code(0).stdout;
     assert!(
-        told.contains("RTT p50 of B") && told.contains("Incomplete: "),
+        told.contains(" of B is ") && told.contains("Incomplete: "),
         "{told}"
     );
 }
