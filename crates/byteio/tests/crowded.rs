@@ -3,10 +3,9 @@
 
 mod common;
 
-use common::{Running, data, head};
+use common::{Running, data, head, names};
 use std::io::{BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -148,16 +147,6 @@ fn strangers(port: u16, kind: &'static Stranger, over: &Arc<AtomicBool>) -> Join
             std::thread::sleep(Duration::from_secs(1));
         }
     })
-}
-
-/// What is served, in order of names, hidden files too.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> = entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
 }
 
 fn keep_nobody_out(kind: &'static Stranger) {

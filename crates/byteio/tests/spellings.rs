@@ -4,12 +4,11 @@
 mod common;
 mod messages;
 
-use common::Running;
+use common::{Running, names};
 use messages::Fate::{Either, Nothing, Refused, Stored};
 use messages::{Fate, Message, NEW, OLD, XML, all, operations};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
 use std::time::Duration;
 use wirespeed_byteio::soap::Envelope;
 use wirespeed_byteio::soap::names::{SOAP, STREAM_FACTORY};
@@ -30,15 +29,6 @@ fn exchange(port: u16, bytes: &[u8]) -> (u16, String) {
 
 fn head(method: &str, path: &str, kind: &str, more: &str) -> String {
     format!("{method} {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: {kind}\r\n{more}\r\n")
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> = entries
-        .map(|e| e.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
 }
 
 struct Rig {

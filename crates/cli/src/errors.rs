@@ -10,6 +10,9 @@ use wirespeed_schema::plan::{PlanError, nearest};
 use wirespeed_schema::run::Status;
 use wirespeed_schema::shown::{quoted, without_numbers};
 
+/// What helps where stdout has no reader.
+pub const READ_OR_OUTPUT: &str = "read it to its end, or write the result to a file with --output";
+
 /// Exit codes that are not a run's status.
 pub mod exit {
     /// The command line or the plan is invalid.
@@ -142,11 +145,7 @@ impl Failure {
             );
         }
         if outlet::is_given_up(error) {
-            return Self::with(
-                exit::INTERRUPTED,
-                format!("interrupted while nobody read {shown}, which lacks the rest"),
-                "have it read to its end, or name a file",
-            );
+            return Self::unread(&shown, "have it read to its end, or name a file");
         }
         // A name that is to be made lacks its folder, not itself.
         if error.kind() == ErrorKind::NotFound && what != "read" && !folder.is_dir() {
@@ -169,15 +168,16 @@ impl Failure {
         )
     }
 
+    /// The user wanted an end while whoever should read `what` did not.
+    fn unread(what: &str, remedy: &str) -> Self {
+        let cause = format!("interrupted while nobody read {what}, which lacks the rest");
+        Self::with(exit::INTERRUPTED, cause, remedy)
+    }
+
     /// Stdout that could not be written.
     pub fn stdout(error: &std::io::Error) -> Self {
-        // The user wanted an end while whoever should read it did not.
         if outlet::is_given_up(error) {
-            return Self::with(
-                exit::INTERRUPTED,
-                "interrupted while nobody read stdout, which lacks the rest",
-                "read it to its end, or write the result to a file with --output",
-            );
+            return Self::unread("stdout", READ_OR_OUTPUT);
         }
         let remedy = match is_full(error) {
             true => "make room there, or send stdout to another file system",

@@ -256,7 +256,7 @@ fn overwrite(place: &Path, bytes: &[u8]) -> io::Result<File> {
 /// Open what is no regular file; a pipe needs somebody who reads it.
 fn open_direct(path: &Path) -> io::Result<File> {
     let mut deadline = Instant::now() + READER_TIME;
-    let mut is_over = false;
+    let mut is_hurried = false;
     loop {
         let opened = OpenOptions::new()
             .append(true)
@@ -264,15 +264,16 @@ fn open_direct(path: &Path) -> io::Result<File> {
             .open(path);
         match opened {
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
-                if !is_over && outlet::is_over() {
-                    is_over = true;
-                    deadline = deadline.min(Instant::now() + outlet::GRACE);
+                let now = Instant::now();
+                if !is_hurried && outlet::is_over() {
+                    is_hurried = true;
+                    deadline = deadline.min(now + outlet::GRACE);
                 }
-                if Instant::now() >= deadline && is_over {
-                    return Err(ErrorKind::TimedOut.into());
-                }
-                if Instant::now() >= deadline {
-                    return Err(io::Error::new(ErrorKind::NotConnected, "nobody reads this pipe"));
+                if now >= deadline {
+                    return Err(match is_hurried {
+                        true => ErrorKind::TimedOut.into(),
+                        false => io::Error::new(ErrorKind::NotConnected, "nobody reads this pipe"),
+                    });
                 }
                 std::thread::sleep(LOOK);
             }

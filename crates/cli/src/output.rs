@@ -2,7 +2,7 @@
 //! not an error, but ends a run whose lines it was reading. A destination that fails never takes the others with it: it is told when all have their result.
 
 use crate::args::{ColorChoice, OutputArgs};
-use crate::errors::{Failure, exit};
+use crate::errors::{Failure, READ_OR_OUTPUT, exit};
 use crate::file::{self, Lines};
 use crate::outlet::{self, STDOUT};
 use crate::stderr;
@@ -311,7 +311,7 @@ pub fn unread() -> Failure {
     Failure::with(
         exit::INTERRUPTED,
         "stdout was closed by its reader, which ended the run",
-        "read it to its end, or write the result to a file with --output",
+        READ_OR_OUTPUT,
     )
 }
 

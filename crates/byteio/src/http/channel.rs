@@ -259,10 +259,10 @@ impl Read for Channel {
             true => Wait::Rest,
             false => Wait::Message,
         });
-        let read = uninterrupted(|| match &mut self.wire {
-            Wire::Plain(stream) => stream.read(buffer),
+        let read = match &mut self.wire {
+            Wire::Plain(stream) => uninterrupted(|| stream.read(buffer)),
             Wire::Secure(stream) => stream.read(buffer),
-        });
+        };
         let took = self.ended(began, *read.as_ref().unwrap_or(&0));
         let count = read?;
         // How long the other end thinks is its own affair, up to the patience of a single read.

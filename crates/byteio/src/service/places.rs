@@ -179,13 +179,16 @@ mod tests {
     use std::io::Read as _;
     use std::net::TcpListener;
 
+    /// Both ends of a connection.
+    fn connected(listener: &TcpListener) -> (TcpStream, TcpStream) {
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
     #[test]
     fn who_asked_for_nothing_makes_room_and_who_is_busy_does_not() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let connect = || {
-            let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            (near, listener.accept().unwrap().0)
-        };
+        let connect = || connected(&listener);
         let places = Places::new(2);
         let (mut first, far) = connect();
         let one = places.take(&far).unwrap().unwrap();
@@ -208,10 +211,7 @@ mod tests {
     #[test]
     fn who_keeps_the_service_waiting_makes_room_and_whom_it_keeps_waiting_does_not() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let connect = || {
-            let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            (near, listener.accept().unwrap().0)
-        };
+        let connect = || connected(&listener);
         let places = Places::new(5);
         let open: Vec<_> = (0..5).map(|_| connect()).collect();
         let held: Vec<_> = open

@@ -111,3 +111,13 @@ pub fn head(reader: &mut impl BufRead) -> Option<String> {
     }
     Some(head)
 }
+
+/// What is served, in order of names, hidden files too.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}

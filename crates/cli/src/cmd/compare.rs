@@ -149,8 +149,7 @@ impl<'a> Gate<'a> {
         if run.status != Status::Ok {
             let ended = super::ended(&run, strict);
             // Whatever ended the pairs, those that were measured are an answer all the same.
-            if let Ok(mut comparison) = self.arms(&run, words) {
-                comparison.control = control;
+            if let Ok(comparison) = self.arms(&run, words, control) {
                 run.sections.put(&comparison);
             }
             let published = output.finish(&run);
@@ -158,7 +157,7 @@ impl<'a> Gate<'a> {
             self.write_junit(&render::junit_error(run.error.as_deref().unwrap_or(said)))?;
             return published.map(|()| ended);
         }
-        let mut comparison = match self.arms(&run, words) {
+        let comparison = match self.arms(&run, words, control) {
             Ok(comparison) => comparison,
             // What cannot be compared is not lost.
             Err(error) => {
@@ -168,7 +167,6 @@ impl<'a> Gate<'a> {
                 return Err(refused(error).documented());
             }
         };
-        comparison.control = control;
         self.publish(&mut run, &mut output, &comparison)?;
         let ended = self.ended(&comparison);
         match ended.code == Ended::OK.code {
@@ -177,9 +175,10 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// What B is against A, by the pairs of runs that both have.
-    fn arms(&self, run: &Run, [a, b]: &[String; 2]) -> Result<Comparison, CompareError> {
-        compare::compare_arms(run, (a, b), &self.question, self.within_ratio)
+    /// What B is against A, by the pairs of runs that both have; `control`: both are the same.
+    fn arms(&self, run: &Run, [a, b]: &[String; 2], control: bool) -> Result<Comparison, CompareError> {
+        let compared = compare::compare_arms(run, (a, b), &self.question, self.within_ratio)?;
+        Ok(Comparison { control, ..compared })
     }
 
     /// The exit code that a verdict means.

@@ -7,10 +7,11 @@ use crate::charts::{Picture, pictures};
 use crate::interference::Interference;
 use crate::interference::words::interference_answers;
 use crate::labels::Input;
+use wirespeed_schema::Run;
 use wirespeed_schema::run::Status;
 
-/// The sentences that come first in everything that is written about `input`.
-pub fn answer(input: &Input, kind: &Kind, charts: &[Picture]) -> Vec<String> {
+/// The sentences that come first in everything that is written about `input`; `rest`: its cases of other kinds.
+pub fn answer(input: &Input, kind: &Kind, (charts, rest): (&[Picture], Option<&Run>)) -> Vec<String> {
     let mut said: Vec<String> = input
         .run
         .sections
@@ -18,8 +19,8 @@ pub fn answer(input: &Input, kind: &Kind, charts: &[Picture]) -> Vec<String> {
         .map(|found| interference_answers(&found))
         .unwrap_or_default();
     said.extend((kind.answer)(input, charts));
-    if let Some(run) = kind.rest(input.run) {
-        let rest = Input { run: &run, ..*input };
+    if let Some(run) = rest {
+        let rest = Input { run, ..*input };
         said.extend(headline::answers(&rest, &pictures(&[rest])));
     }
     let measured = input.run.cases.iter().any(|case| !case.metrics.is_empty());

@@ -143,11 +143,11 @@ impl Kind {
         (!cases.is_empty()).then(|| Run { cases, ..run.clone() })
     }
 
-    /// Tables and lines, with those of the [`Kind::rest`].
-    pub fn all_parts(&self, run: &Run) -> Vec<Part> {
+    /// Tables and lines, with those of its [`Kind::rest`].
+    pub fn all_parts(&self, run: &Run, rest: Option<&Run>) -> Vec<Part> {
         let mut parts = (self.parts)(run);
-        if let Some(rest) = self.rest(run).filter(|_| !self.shows_cases) {
-            parts.extend((OTHER.parts)(&rest));
+        if let Some(rest) = rest.filter(|_| !self.shows_cases) {
+            parts.extend((OTHER.parts)(rest));
         }
         parts
     }

@@ -58,9 +58,10 @@ impl Subject {
     /// What one result says; `charts` are its own.
     fn of(input: &Input, kind: &Kind, charts: &[Picture]) -> Subject {
         let run = input.run;
-        let answer = answer::answer(input, kind, charts);
+        let rest = kind.rest(run);
+        let answer = answer::answer(input, kind, (charts, rest.as_ref()));
         let mut parts = interference::parts(run);
-        parts.extend(kind.all_parts(run));
+        parts.extend(kind.all_parts(run, rest.as_ref()));
         let tables = cases::tables(kind.unshown(run).into_iter());
         let mut every_case: Vec<Part> = tables.into_iter().map(Part::Table).collect();
         match kind.tells_failures {
