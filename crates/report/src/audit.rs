@@ -187,7 +187,7 @@ fn times(run: &Run) -> Vec<String> {
         let label = case.case.label();
         // Each connection has a thread, and what was observed of a rank is the sum of its threads.
         let threads = case.case.test.bulk().map_or(1, |bulk| bulk.connections.max(1)) as f64;
-        let runs = case.repetitions.iter();
+        let runs = case.seen();
         let metrics = runs
             .clone()
             .flat_map(|run| &run.metrics)

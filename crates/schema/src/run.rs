@@ -266,13 +266,27 @@ pub struct CaseResult {
     /// Remarks, worst first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
-    /// Each repetition.
+    /// Each repetition that the figures are over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repetitions: Vec<Repetition>,
+    /// Repetitions that did not come to their end, beside others that did. No figure is over them: they saw a part, and
+    /// lack the quantiles that need more samples. Where none came to its end, `repetitions` has what there is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut_short: Vec<Repetition>,
 }
 
 impl CaseResult {
-    /// What every rank saw in every repetition.
+    /// Every repetition that left something: those that the figures are over, then those that were cut short.
+    pub fn seen(&self) -> impl Iterator<Item = &Repetition> + Clone {
+        self.repetitions.iter().chain(&self.cut_short)
+    }
+
+    /// The same, to be changed.
+    pub fn seen_mut(&mut self) -> impl Iterator<Item = &mut Repetition> {
+        self.repetitions.iter_mut().chain(&mut self.cut_short)
+    }
+
+    /// What every rank saw in every repetition that the figures are over.
     pub fn outcomes(&self) -> impl Iterator<Item = &Outcome> + Clone {
         self.repetitions
             .iter()

@@ -7,8 +7,8 @@
 /// 1.4 lets `idle` of a case be absent: its outcomes have what each rank did. 1.5 added `rail` of a case,
 /// 1.6 its `to`, `received_before_msgs` and `began_ns` of an outcome, `under` and `arm` of a result, `left_out_count` of a
 /// mesh's pair and `remedy` of a transfer and of its pair, and lets `bandwidth_bytes_per_s` of a transfer be absent where
-/// nothing moved.
-pub const DOCUMENT_VERSION: &str = "1.6";
+/// nothing moved. 1.7 added `cut_short` of a result.
+pub const DOCUMENT_VERSION: &str = "1.7";
 
 /// Newest control protocol that this build speaks. 2: ranks exchange where they may run before they connect. 3: a rank without a
 /// part leaves. 4: a rank is told of its circle alone.

@@ -1,7 +1,7 @@
 //! A stop takes less than a second, whatever a run is at: in a warm-up, between two messages that are far apart, or at a result
-//! that nobody takes.
+//! that nobody takes. It takes nothing away from the runs before it.
 
-use crate::{SOON, home, turn};
+use crate::{SOON, document, home, turn};
 use rustix::process::Signal;
 use std::fs::File;
 use std::process::Command;
@@ -69,5 +69,45 @@ fn a_result_that_nobody_takes_keeps_nobody_who_stops() {
         let _held = is_held.then(|| File::options().read(true).write(true).open(&pipe).unwrap());
         let line = format!("{LONG} -q -o {name}");
         quickest(&line, || started(&home, &line));
+    }
+}
+
+#[test]
+fn a_run_that_is_cut_short_takes_nothing_from_those_before_it() {
+    let _turn = turn();
+    let home = home();
+    // At twenty messages a second, a part of a run has too few for a quantile that whole runs have.
+    for test in [
+        "am_bw --via inproc --pace 20",
+        "am_lat --via shm",
+        "tag_bw --via tcp",
+    ] {
+        let line = format!("run {test} -t 700ms --warmup 0 --repeats 50 -q -o out.json");
+        let cut = (0..TRIES).find_map(|_| {
+            let client = started(&home, &line);
+            std::thread::sleep(Duration::from_millis(2800));
+            client.signal(Signal::INT);
+            client.end(SOON).code(130);
+            let run = document(&std::fs::read_to_string(home.path("out.json")).unwrap());
+            let case = run.cases.into_iter().next().unwrap();
+            // A signal may also come between two runs.
+            (!case.cut_short.is_empty()).then_some(case)
+        });
+        let case = cut.unwrap_or_else(|| panic!("{test}: no run was ever cut short"));
+        assert!(
+            case.repetitions
+                .iter()
+                .all(|run| wirespeed_report::is_whole(&case.case, run)),
+            "{test}"
+        );
+        let first = &case.repetitions[0].metrics;
+        let lost: Vec<_> = first
+            .keys()
+            .filter(|tag| !case.metrics.contains_key(*tag))
+            .collect();
+        assert!(
+            case.repetitions.len() > 1 && lost.is_empty(),
+            "{test}: lost {lost:?}"
+        );
     }
 }

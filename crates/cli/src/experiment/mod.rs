@@ -166,12 +166,12 @@ impl<'a> Experiment<'a> {
     /// All runs of a case without load so far; none of one that failed.
     pub fn repetitions(&self, subject: usize) -> &[Repetition] {
         let well = self.off(subject).filter(|cell| cell.failure.is_none());
-        well.map_or(&[], |cell| &cell.repetitions)
+        well.map_or(&[], |cell| cell.runs())
     }
 
     /// The same, with the runs before one that failed.
     pub fn good_runs(&self, subject: usize) -> impl Iterator<Item = &Repetition> {
-        let runs = self.off(subject).map_or(&[][..], |cell| &cell.repetitions);
+        let runs = self.off(subject).map_or(&[][..], |cell| cell.runs());
         let is_good = |run: &&Repetition| run.outcomes.iter().all(|outcome| outcome.error.is_none());
         runs.iter().filter(is_good)
     }
@@ -298,7 +298,7 @@ impl<'a> Experiment<'a> {
     ) -> Result<(), Failure> {
         if let Some(budget) = &self.how.budget {
             let cell = &mut self.cells[number];
-            let ran = !cell.repetitions.is_empty();
+            let ran = !cell.runs().is_empty();
             match budget.fit(&cell.asked(), rest) {
                 // All runs of a case are as long as its first.
                 Some(_) if ran && budget.has_time(&cell.planned.case) => {}

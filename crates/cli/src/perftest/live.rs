@@ -104,7 +104,7 @@ impl Live for Classic {
         };
         // A test that failed before its first run has a line without figures.
         let nothing = Vec::new();
-        let mut runs: Vec<_> = result.repetitions.iter().map(|run| &run.outcomes).collect();
+        let mut runs: Vec<_> = result.seen().map(|run| &run.outcomes).collect();
         if runs.is_empty() {
             runs.push(&nothing);
         }

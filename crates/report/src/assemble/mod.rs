@@ -80,10 +80,11 @@ pub fn case_result(case: Case, repetitions: Vec<Repetition>, limits: &Limits) ->
     if repetitions.is_empty() {
         return failed_case(case, "no repetition was measured", None);
     }
+    let end = early_end(&case, &repetitions);
+    let (repetitions, cut_short) = apart(&case, repetitions);
     let (metrics, withheld) = over_runs::figures(&repetitions);
     let resampled = resampled::figures(&repetitions, &metrics);
-    let (remarks, wrong_data) = checks::remarks(&case, &repetitions, &metrics, limits);
-    let end = early_end(&case, &repetitions);
+    let (remarks, wrong_data) = checks::remarks(&case, (&repetitions, &cut_short), &metrics, limits);
     let measured = repetitions
         .iter()
         .any(|repetition| repetition.metrics.keys().any(|tag| tag != "setup_ns"));
@@ -107,7 +108,35 @@ pub fn case_result(case: Case, repetitions: Vec<Repetition>, limits: &Limits) ->
         withheld,
         remarks,
         repetitions,
+        cut_short,
     }
+}
+
+/// Those that figures are over, and those that were cut short beside them: all count where none came to its end.
+fn apart(case: &Case, repetitions: Vec<Repetition>) -> (Vec<Repetition>, Vec<Repetition>) {
+    let is_whole = |repetition: &Repetition| is_whole(case, repetition);
+    let (whole, cut_short): (Vec<_>, Vec<_>) = repetitions.into_iter().partition(is_whole);
+    match whole.is_empty() {
+        true => (cut_short, Vec::new()),
+        false => (whole, cut_short),
+    }
+}
+
+/// Whether a repetition came to its end: every rank with a part tells so.
+pub fn is_whole(case: &Case, repetition: &Repetition) -> bool {
+    let ended = |outcome: &Outcome| outcome.stop == StopReason::Completed && outcome.error.is_none();
+    repetition.outcomes.iter().all(ended) && lacking(case, repetition).is_none()
+}
+
+/// How many ranks delivered a result, and how many have a part, where these are more.
+fn lacking(case: &Case, repetition: &Repetition) -> Option<(usize, usize)> {
+    // A repetition of figures alone stands for more ranks than the case has: those of a mesh.
+    let has_figures_alone =
+        repetition.outcomes.is_empty() && repetition.metrics.keys().any(|tag| tag != "setup_ns");
+    let parts = case.ranks.iter().filter(|rank| rank.role != Role::Idle).count();
+    let with_part = repetition.outcomes.iter().filter(|o| o.role != Role::Idle);
+    let delivered = with_part.count();
+    (!has_figures_alone && delivered < parts).then_some((delivered, parts))
 }
 
 /// Figures over `repetitions`, and their intervals by resampling.
@@ -169,13 +198,15 @@ pub fn without_outcomes(result: &CaseResult) -> CaseResult {
         withheld: result.withheld.clone(),
         remarks: result.remarks.clone(),
         repetitions: result.repetitions.iter().map(bare).collect(),
+        cut_short: result.cut_short.iter().map(bare).collect(),
     }
 }
 
 /// The word beside figures of a case that ended before it was done; `None` where it is whole.
 pub fn unfinished(result: &CaseResult) -> Option<&'static str> {
     let interrupted = result
-        .outcomes()
+        .seen()
+        .flat_map(|repetition| &repetition.outcomes)
         .any(|outcome| outcome.stop == StopReason::Interrupted);
     match (result.status, interrupted) {
         (CaseStatus::Partial, true) => Some("interrupted"),
@@ -214,6 +245,7 @@ fn unmeasured(case: Case, status: CaseStatus, error: String, remedy: Option<Stri
         withheld: Vec::new(),
         remarks: Vec::new(),
         repetitions: Vec::new(),
+        cut_short: Vec::new(),
     }
 }
 
@@ -246,23 +278,12 @@ fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)
         };
         return Some((cause, outcome.remedy().unwrap_or(remedy).to_owned()));
     }
-    // A repetition of figures alone stands for more ranks than the case has: those of a mesh.
-    let has_figures_alone = |repetition: &&Repetition| {
-        repetition.outcomes.is_empty() && repetition.metrics.keys().any(|tag| tag != "setup_ns")
-    };
-    let parts = case.ranks.iter().filter(|rank| rank.role != Role::Idle).count();
-    let delivered = |repetition: &Repetition| {
-        let with_part = repetition.outcomes.iter().filter(|o| o.role != Role::Idle);
-        with_part.count()
-    };
-    let short = repetitions
-        .iter()
-        .filter(|repetition| !has_figures_alone(repetition))
-        .find(|repetition| delivered(repetition) < parts)?;
+    let lacks = |repetition: &Repetition| Some((repetition.index, lacking(case, repetition)?));
+    let (index, (delivered, parts)) = repetitions.iter().find_map(lacks)?;
     let cause = format!(
         "repetition {}: {} of {} delivered a result",
-        short.index,
-        delivered(short),
+        index,
+        delivered,
         counted(parts as u64, "rank")
     );
     Some((cause, look.to_owned()))

@@ -227,7 +227,7 @@ pub fn result_of(pair: &Pair) -> CaseResult {
     };
     let repetitions = pair.runs.iter().zip(0..).map(repetition_of).collect();
     let mut result = assemble::case_result(case.clone(), repetitions, &Limits::default());
-    for outcome in result.repetitions.iter_mut().flat_map(|run| &mut run.outcomes) {
+    for outcome in result.seen_mut().flat_map(|run| &mut run.outcomes) {
         outcome.transfer = None;
     }
     if let Some(error) = &pair.error {

@@ -51,7 +51,7 @@ fn take_pair(result: &mut CaseResult, near: &HostFingerprint) -> Option<Pair> {
     let is_put = result.case.ranks.first()?.role == Role::Source;
     let shape = result.case.test.bulk()?.clone();
     let mechanism = result.case.transport.strip_prefix("byteio-")?.to_owned();
-    let outcomes = result.repetitions.iter_mut().flat_map(|run| &mut run.outcomes);
+    let outcomes = result.seen_mut().flat_map(|run| &mut run.outcomes);
     let taken = |outcome: &mut wirespeed_schema::Outcome| {
         let mut run = *outcome.transfer.take()?;
         run.load_done.clone_from(&outcome.load_done);

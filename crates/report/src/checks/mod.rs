@@ -80,15 +80,16 @@ impl Findings {
     }
 }
 
-/// Remarks on a case, worst first and each code once, and whether its data were wrong.
+/// Remarks on a case, worst first and each code once, and whether its data were wrong. Those on figures over repetitions are
+/// of those that count, all others of what was cut short too.
 pub(crate) fn remarks(
     case: &Case,
-    repetitions: &[Repetition],
+    (repetitions, cut_short): (&[Repetition], &[Repetition]),
     metrics: &BTreeMap<String, Metric>,
     limits: &Limits,
 ) -> (Vec<Remark>, bool) {
     let mut findings = Findings::default();
-    for repetition in repetitions {
+    for repetition in repetitions.iter().chain(cut_short) {
         data::check(&mut findings, case, &repetition.outcomes);
         laws::check(&mut findings, case, repetition, limits);
         clock::check(&mut findings, case, repetition);

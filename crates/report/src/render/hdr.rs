@@ -33,7 +33,7 @@ pub fn log(run: &Run) -> Result<String, RenderError> {
         .map_err(failed)?;
     let mut start = Duration::ZERO;
     for (number, result) in run.cases.iter().enumerate() {
-        for repetition in &result.repetitions {
+        for repetition in result.seen() {
             let mut longest = Duration::ZERO;
             for outcome in &repetition.outcomes {
                 let elapsed = Duration::from_nanos(outcome.elapsed_ns);

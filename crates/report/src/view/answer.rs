@@ -29,9 +29,12 @@ pub fn answer(input: &Input, kind: &Kind, (charts, rest): (&[Picture], Option<&R
         said = headline::answers(input, charts);
     }
     if input.run.status == Status::Interrupted && measured {
-        said.push(
-            "Incomplete: the run was interrupted, and this is what was measured until then.".to_owned(),
-        );
+        let is_cut = input.run.cases.iter().any(|case| !case.cut_short.is_empty());
+        let told = match is_cut {
+            true => "Incomplete: the run was interrupted, and what that cut short counts in no figure.",
+            false => "Incomplete: the run was interrupted, and this is what was measured until then.",
+        };
+        said.push(told.to_owned());
     }
     said.extend(unreached(&input.run.cases));
     // Why a run ended badly is said of every run, in words of its own.

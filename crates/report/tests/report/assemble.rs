@@ -257,6 +257,53 @@ fn ratios_over_runs_come_from_the_sums() {
     assert_eq!(value(&result.metrics, "loss_ratio"), 0.1);
 }
 
+/// What whole runs found is neither taken away nor moved by one that was cut after its first sample, or that lost a rank.
+#[test]
+fn a_run_that_was_cut_short_stands_apart_from_whole_ones() {
+    type Cut = fn(&mut Vec<Outcome>);
+    let cut_at = |whole: u32, cut: Cut| {
+        result(case("tcp", am_lat(64), 1000), whole + 1, |run| {
+            if run < whole {
+                return ping_pong(64, 1000, 1000.0);
+            }
+            let mut ends = ping_pong(64, 1, 9000.0);
+            cut(&mut ends);
+            ends
+        })
+    };
+    let ways: [(Cut, _); 3] = [
+        (|ends| ends[1].stop = StopReason::Interrupted, "interrupted"),
+        (|ends| ends[0].error = Some("killed".into()), "partial"),
+        (|ends| ends.truncate(1), "partial"),
+    ];
+    for (cut, word) in ways {
+        let several = cut_at(6, cut);
+        let whole = result(case("tcp", am_lat(64), 1000), 6, |_| ping_pong(64, 1000, 1000.0));
+        assert_eq!(several.metrics, whole.metrics, "{word}");
+        assert_eq!(several.resampled, whole.resampled, "{word}");
+        assert_eq!(several.withheld, whole.withheld, "{word}");
+        assert_eq!(several.status, CaseStatus::Partial);
+        assert_eq!(wirespeed_report::unfinished(&several), Some(word));
+        assert_eq!((several.repetitions.len(), several.cut_short.len()), (6, 1));
+        assert_eq!(several.cut_short[0].index, 6);
+        let bare = without_outcomes(&several);
+        assert!(bare.cut_short[0].outcomes.is_empty() && !bare.cut_short[0].metrics.is_empty());
+        let one = cut_at(1, cut);
+        assert_eq!(one.metrics["rtt_p50_ns"].samples, 1000);
+        // Where there is nothing else, a part is better than nothing.
+        let none = cut_at(0, cut);
+        assert_eq!((none.repetitions.len(), none.cut_short.len()), (1, 0));
+        assert!(none.metrics.contains_key("rtt_min_ns") && !none.metrics.contains_key("rtt_p50_ns"));
+        assert_eq!(none.status, CaseStatus::Partial);
+    }
+    // No figure counts it, but wrong data are wrong wherever they came.
+    let wrong = cut_at(1, |ends| {
+        ends[0].faults.corrupt_messages = 1;
+        ends[0].stop = StopReason::Interrupted;
+    });
+    assert_eq!(wrong.status, CaseStatus::WrongData);
+}
+
 #[test]
 fn early_ends_are_partial_or_failed_with_cause_and_remedy() {
     let cut = result(case("tcp", am_lat(64), 1000), 1, |_| {
