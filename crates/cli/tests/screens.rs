@@ -165,7 +165,6 @@ fn what_verbs_print_fits_a_terminal() {
         "help".to_owned(),
         "list".to_owned(),
         "doctor".to_owned(),
-        "selftest --quick".to_owned(),
         "quick --dry-run".to_owned(),
         format!("run {measured} -o {result}"),
         format!("run {measured} -o {other}"),

@@ -185,6 +185,17 @@ fn every_verb_is_readable_wherever_it_is_read() {
     }
 }
 
+/// It computes for seconds where it is not optimised, so it is asked here and not within its crate.
+#[test]
+fn the_self_test_passes_and_fits_a_pipe() {
+    let _turn = turn();
+    let home = home();
+    assert_piped(&home, "selftest --quick");
+    let run = home.run("selftest --quick --json").code(0).json();
+    let checks = run["sections"]["selftest"]["checks"].as_array().unwrap();
+    assert!(checks.len() > 30 && checks.iter().all(|check| check["passed"] == true));
+}
+
 /// The seconds left that a bar tells.
 fn times_left(written: &str) -> impl Iterator<Item = &str> {
     let told = written

@@ -259,6 +259,8 @@ fn any_mark() -> impl Strategy<Value = Mark> {
 }
 
 proptest! {
+    // A chart of random series takes longest of all that is drawn at random: a quarter of the usual number is enough each time.
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn any_chart_is_well_formed_and_harmless(
         words in (".{0,20}", ".{0,200}", ".{0,50}"),
