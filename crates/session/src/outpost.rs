@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use wirespeed_control::launch::child::LauncherChild;
@@ -30,6 +31,8 @@ pub(crate) struct Outpost {
     pub(crate) hello: Hello,
     pub(crate) talk: UnixStream,
     answers: Receiver<Answer>,
+    /// We have no more use for it: that it ends says nothing.
+    released: Arc<AtomicBool>,
     pub(crate) mux: Mux,
     pub(crate) child: LauncherChild,
 }
@@ -38,7 +41,7 @@ pub(crate) struct Outpost {
 pub(crate) type Early = Arc<Mutex<Option<Failure>>>;
 
 /// Hear the node in a thread of its own: early ends are noted, answers are passed on.
-fn listen(talk: &UnixStream, early: Early) -> io::Result<Receiver<Answer>> {
+fn listen(talk: &UnixStream, early: Early, released: Arc<AtomicBool>) -> io::Result<Receiver<Answer>> {
     let mut reader = BufReader::new(talk.try_clone()?);
     let (sender, answers) = mpsc::channel();
     let note = move |failure: Failure| {
@@ -58,7 +61,7 @@ fn listen(talk: &UnixStream, early: Early) -> io::Result<Receiver<Answer>> {
                 }
             }
         }
-        if !has_ended {
+        if !has_ended && !released.load(Ordering::Acquire) {
             note(failed(
                 "a node of the session is lost: its launcher's pipe has closed",
                 "look at the launcher's messages, and run again",
@@ -89,11 +92,13 @@ impl Outpost {
             }
         })?;
         let talk = mux.open(TALK).map_err(lost)?;
-        let answers = listen(&talk, early.clone()).map_err(lost)?;
+        let released = Arc::default();
+        let answers = listen(&talk, early.clone(), Arc::clone(&released)).map_err(lost)?;
         let mut outpost = Outpost {
             hello: Hello::default(),
             talk,
             answers,
+            released,
             mux,
             child,
         };
@@ -152,6 +157,12 @@ impl Outpost {
     }
 }
 
+impl Drop for Outpost {
+    fn drop(&mut self) {
+        self.released.store(true, Ordering::Release);
+    }
+}
+
 /// The pipe does not carry what is said.
 pub(crate) fn lost(error: io::Error) -> Failure {
     failed(
@@ -165,4 +176,27 @@ fn strange() -> Failure {
         "a node's answer is strange",
         "check that both ends run the same wirespeed",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is noted of a node whose pipe closes.
+    fn noted(is_released: bool) -> Option<Failure> {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let early = Early::default();
+        let answers = listen(&ours, early.clone(), Arc::new(AtomicBool::new(is_released))).unwrap();
+        drop(theirs);
+        // Its thread ends after the note.
+        assert!(answers.recv().is_err());
+        let noted = early.lock();
+        noted.clone()
+    }
+
+    #[test]
+    fn a_node_is_lost_when_its_pipe_closes_unless_it_was_released() {
+        assert!(noted(false).is_some_and(|why| why.message.contains("is lost")));
+        assert!(noted(true).is_none());
+    }
 }

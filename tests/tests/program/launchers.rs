@@ -100,6 +100,20 @@ fn computations_run_on_named_hosts_and_leave_nothing() {
 }
 
 #[test]
+fn a_host_that_gets_no_computation_is_released_and_ends_no_session() {
+    let _turn = turn();
+    let Some(hosts) = hosts() else { return };
+    let home = home();
+    let more =
+        "--on alpha,beta --benchmarkPath=client_to_computation --bytes=1 --duration=0.3 --repeats 2 --json";
+    let ended = home.run(&line(&hosts, more)).code(0);
+    let run = document(&ended.stdout);
+    assert_eq!(run.error, None, "{ended}");
+    assert_eq!(run.cases[0].repetitions.len(), 2, "{ended}");
+    assert_nothing_left(&home, &hosts);
+}
+
+#[test]
 fn what_ssh_or_the_hosts_refuse_is_one_line() {
     let _turn = turn();
     let Some(hosts) = hosts() else { return };
