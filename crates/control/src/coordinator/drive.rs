@@ -3,6 +3,7 @@
 use super::Group;
 use super::begin::{Asking, NoStart};
 use super::event::{GroupEvent, GroupResult, Incoming};
+use super::reported::Reported;
 use super::servers::{Far, Stage};
 use crate::client::ServerHeard;
 use crate::error::ControlError;
@@ -35,6 +36,7 @@ pub(super) struct Drive<'a> {
     pub(super) case: &'a Case,
     pub(super) asking: Asking,
     pub(super) machine: GroupMachine,
+    reported: Reported,
     /// Ranks of this machine.
     pub(super) local: Vec<u32>,
     /// They have the case.
@@ -83,6 +85,7 @@ impl<'a> Drive<'a> {
         group.servers.iter_mut().for_each(|far| far.stage = Stage::Idle);
         Drive {
             machine: GroupMachine::new(group.runs, case.ranks.len(), group.options.timing),
+            reported: Reported::new(case.ranks.len()),
             group,
             case,
             asking,
@@ -121,7 +124,8 @@ impl<'a> Drive<'a> {
         self.wait_for_done(stop);
         let setup = self.setup.unwrap_or_else(|| self.started.elapsed());
         let blamed = self.machine.blamed().to_vec();
-        let (outcomes, error) = self.machine.finish();
+        let (mut outcomes, error) = self.machine.finish();
+        self.reported.fill(self.case, &mut outcomes, &blamed);
         GroupResult {
             outcomes,
             error,
@@ -303,6 +307,7 @@ impl<'a> Drive<'a> {
             match action {
                 Action::Send { rank, message } => self.send(rank, message),
                 Action::Interval { rank, interval } => {
+                    self.reported.note(rank, &interval);
                     let interval = Box::new(interval);
                     (self.events)(GroupEvent::Interval { rank, interval });
                 }

@@ -7,6 +7,7 @@ mod begin;
 mod drive;
 pub(crate) mod event;
 mod local;
+mod reported;
 mod servers;
 mod spec;
 
