@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wirespeed::Registry;
 use wirespeed::transport::Service;
 use wirespeed_control::address::{Address, is_of_this_machine};
@@ -140,6 +140,8 @@ pub struct Groups<'a> {
     job: Option<Group>,
     /// A server that could not be reached is not tried again for every case.
     unreachable: Option<(String, Failure)>,
+    /// Time in servers' queues that nobody has taken note of yet.
+    queued: Duration,
 }
 
 impl<'a> Groups<'a> {
@@ -154,6 +156,7 @@ impl<'a> Groups<'a> {
             open: None,
             job: None,
             unreachable: None,
+            queued: Duration::ZERO,
         }
     }
 
@@ -231,14 +234,23 @@ impl<'a> Groups<'a> {
         self.registry
     }
 
+    /// How long runs since the last call were kept waiting in servers' queues.
+    pub fn take_queued(&mut self) -> Duration {
+        std::mem::take(&mut self.queued)
+    }
+
     /// Run a case once, over new connections.
     pub fn run(&mut self, planned: &PlannedCase, stop: &StopFlag, on_interval: OnInterval) -> GroupRun {
         let (named, silent) = (self.reach.ranks_have_names, self.reach.is_silent);
-        let mut events = |event: GroupEvent| match event {
-            GroupEvent::Interval { rank, interval } => on_interval(rank, &interval),
-            GroupEvent::RankLost { .. } if named => {}
-            _ if silent => {}
-            other => tell(&other),
+        let mut queue = Queue::default();
+        let mut events = |event: GroupEvent| {
+            queue.hear(&event);
+            match event {
+                GroupEvent::Interval { rank, interval } => on_interval(rank, &interval),
+                GroupEvent::RankLost { .. } if named => {}
+                _ if silent => {}
+                other => tell(&other),
+            }
         };
         let group = match self.group(planned, stop, &mut events) {
             Ok(group) => group,
@@ -250,6 +262,7 @@ impl<'a> Groups<'a> {
             }
         };
         let result = group.run(&planned.case, &mut events, stop);
+        self.queued += queue.left();
         let failure = result.error.map(|error| {
             let known = error.remedy.clone();
             let remedy = known.unwrap_or_else(|| remedy_for(&planned.case));
@@ -560,6 +573,30 @@ pub fn parse_silence(text: &str) -> Result<Duration, Failure> {
     }
 }
 
+/// The time for which servers keep a run waiting, since they measure others first.
+#[derive(Debug, Default)]
+struct Queue {
+    since: Option<Instant>,
+    waited: Duration,
+}
+
+impl Queue {
+    /// Every server says of itself that it keeps the run waiting, and says so again when the queue moves.
+    fn hear(&mut self, event: &GroupEvent) {
+        match event {
+            GroupEvent::Queued { .. } => drop(self.since.get_or_insert_with(Instant::now)),
+            GroupEvent::Started => self.waited = self.left(),
+            _ => {}
+        }
+    }
+
+    /// All of it, when there is none to be in any more.
+    fn left(&mut self) -> Duration {
+        let last = self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
+        self.waited + last
+    }
+}
+
 /// Things that a waiting user wants to know, on stderr.
 fn tell(event: &GroupEvent) {
     let line = match event {
@@ -589,6 +626,33 @@ fn remedy_for(case: &Case) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_in_a_queue_ends_with_the_start_of_the_run() {
+        let queued = || GroupEvent::Queued {
+            server: "a".to_owned(),
+            ahead: 1,
+            wait_ns_min: None,
+        };
+        let step = Duration::from_millis(20);
+        let mut queue = Queue::default();
+        queue.hear(&GroupEvent::Started);
+        assert_eq!(queue.left(), Duration::ZERO, "there was none");
+        queue.hear(&queued());
+        std::thread::sleep(step);
+        queue.hear(&queued());
+        queue.hear(&GroupEvent::Started);
+        let waited = queue.left();
+        assert!(waited >= step);
+        std::thread::sleep(step);
+        assert_eq!(queue.left(), waited, "measuring is no waiting");
+        queue.hear(&queued());
+        std::thread::sleep(step);
+        assert!(
+            queue.left() >= waited + step,
+            "a run that never started waited too"
+        );
+    }
 
     #[test]
     fn a_server_has_all_the_ranks_that_name_it() {

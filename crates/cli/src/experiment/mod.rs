@@ -32,7 +32,7 @@ use crate::watch::Watch;
 use budget::Rest;
 use cell::Cell;
 use order::Order;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use wirespeed_control::StopFlag;
 use wirespeed_report::{UNREACHED, render};
 use wirespeed_schema::Case;
@@ -76,7 +76,7 @@ pub struct Experiment<'a> {
     order: Order,
     cells: Vec<Cell>,
     subjects: Vec<Subject>,
-    /// When the first run began: a goal's time is none of what came before.
+    /// When the first run began, later by the time spent in queues: a goal's time is none of what came before, nor that.
     began: Option<Instant>,
     /// The far end refused a case.
     refused: bool,
@@ -314,20 +314,22 @@ impl<'a> Experiment<'a> {
         }
         let began = Instant::now();
         self.began.get_or_insert(began);
-        self.once((subject, number), round, progress)?;
+        let queued = self.once((subject, number), round, progress)?;
+        self.began = self.began.map(|began| began + queued);
         if let Some(budget) = &mut self.how.budget {
-            budget.took(&self.cells[number].planned.case, began.elapsed());
+            let took = began.elapsed().saturating_sub(queued);
+            budget.took(&self.cells[number].planned.case, took);
         }
         Ok(())
     }
 
-    /// One run of one cell, with its events. The error is one of output.
+    /// One run of one cell, with its events: how long of it was spent in queues. The error is one of output.
     fn once(
         &mut self,
         (subject, number): (usize, usize),
         round: u32,
         progress: &mut Progress,
-    ) -> Result<(), Failure> {
+    ) -> Result<Duration, Failure> {
         let cells = self.cells.len() as u32;
         let cell = &mut self.cells[number];
         if cell.limits.is_none() {
@@ -367,8 +369,9 @@ impl<'a> Experiment<'a> {
         if measured.is_last {
             self.failure.clone_from(&measured.failure);
         }
+        let queued = measured.queued;
         self.refused |= cell.keep(measured, self.stop.is_requested());
-        Ok(())
+        Ok(queued)
     }
 
     /// Publish what has ended: a cell that failed, and all of a subject that runs no more.

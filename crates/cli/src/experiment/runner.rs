@@ -4,6 +4,7 @@
 use super::medium::Medium;
 use crate::errors::Failure;
 use crate::group::Groups;
+use std::time::Duration;
 use wirespeed_control::StopFlag;
 use wirespeed_report::Limits;
 use wirespeed_schema::case::Case;
@@ -35,6 +36,8 @@ pub struct Measured {
     pub failure: Option<Failure>,
     /// The case as it turned out, where something of it was open before: the size of a file at the far end.
     pub case: Option<Case>,
+    /// Time of it that was spent waiting until servers had measured others: no time of measuring.
+    pub queued: Duration,
     /// Nothing further can be measured: the session, or whatever all cases share, is gone.
     pub is_last: bool,
 }
@@ -141,6 +144,7 @@ impl Groups<'_> {
         Measured {
             repetition,
             failure: run.failure,
+            queued: self.take_queued(),
             ..Measured::default()
         }
     }

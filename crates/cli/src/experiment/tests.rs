@@ -28,6 +28,8 @@ struct Fake {
     last: Option<(usize, u32)>,
     /// A round that cannot begin.
     refused: Option<u32>,
+    /// How long each run waits for others.
+    queued: Duration,
     /// The user's wish to end comes after so many runs.
     stopped: Option<(usize, StopFlag)>,
 }
@@ -64,6 +66,7 @@ impl Runner for Fake {
         Measured {
             repetition: (!fails).then_some(repetition),
             failure: (fails || is_last).then(|| broken("it broke")),
+            queued: self.queued,
             is_last,
             ..Measured::default()
         }
@@ -354,6 +357,22 @@ fn a_goal_without_time_names_the_cases_that_it_left_out() {
     assert_eq!(runs(&did).len(), 1, "the first run is always measured");
     let why = found.results.iter().map(|result| result.error.as_deref());
     assert_eq!(why.filter(|why| *why == Some(GOAL_TIME)).count(), 2);
+}
+
+#[test]
+fn a_queue_at_a_server_uses_up_no_time_of_a_goal() {
+    let goal = ExperimentArgs {
+        until: Some("p50:5%".to_owned()),
+        until_time: Some("1ns".to_owned()),
+        ..ExperimentArgs::default()
+    };
+    let fake = Fake {
+        queued: Duration::from_secs(3600),
+        ..Fake::default()
+    };
+    let (found, did) = ran(how("40", goal), fake, vec![cases(3)]);
+    assert!(runs(&did).len() >= 12, "{did:?}");
+    assert!(found.results.iter().all(|result| result.error.is_none()));
 }
 
 #[test]

@@ -400,6 +400,7 @@ impl Runner for Rounds<'_> {
             Err(failure) => {
                 return Measured {
                     failure: Some(failure),
+                    queued: self.groups.take_queued(),
                     ..Measured::default()
                 };
             }
@@ -420,6 +421,7 @@ impl Runner for Rounds<'_> {
             repetition,
             failure,
             case: None,
+            queued: self.groups.take_queued(),
             is_last: over.is_some(),
         }
     }
