@@ -17,6 +17,7 @@ pub mod frame;
 pub mod job;
 pub mod launch;
 pub mod reach;
+pub mod relay;
 pub mod secure;
 pub mod serve;
 pub mod session;

@@ -186,7 +186,12 @@ impl Lab {
         if !crate::peers::is_installed("unshare") || !crate::peers::is_installed(program.as_ref()) {
             return Command::new(program);
         }
+        // A lab that is killed takes its commands with it.
         let mut command = Command::new("unshare");
+        if crate::peers::is_installed("setpriv") {
+            command = Command::new("setpriv");
+            command.args(["--pdeathsig", "TERM", "unshare"]);
+        }
         // Where the bind is refused the command runs without the names.
         let script = "mount --bind \"$0\" /etc/hosts 2>/dev/null; exec \"$@\"";
         command

@@ -5,15 +5,25 @@ use super::speed::speed;
 use crate::args::LabArgs;
 use crate::errors::{Ended, Failure, exit};
 use crate::stderr;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use wirespeed_byteio::lab::{Counts, FAR, Lab, Link, Shape};
+use wirespeed_control::launch::stdio;
+use wirespeed_control::relay::{Relay, code_of};
 
 /// Smallest queue: a burst of a few uncut packets.
 const QUEUE_BYTES_MIN: u64 = 256 << 10;
 /// Longest delay that is believed.
 const DELAY_MAX: Duration = Duration::from_secs(60);
 
-/// Set the path up, run, and end as the command ended.
+/// Time that the far end's command has to end once it is asked to.
+const FAR_END: Duration = Duration::from_secs(1);
+/// Between two looks at it.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Set the path up, run, and end as the command ended. Signals go to the command, and the path stays until it has ended.
 pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
     if arguments.check {
         return super::lab_check::check();
@@ -21,52 +31,101 @@ pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
     let link = link(arguments)?;
     congestion(arguments.congestion.as_deref())?;
     let ready = time("far-ready", &arguments.far_ready)?;
+    let no_signals = |e| {
+        Failure::failed(
+            format!("cannot hear signals: {e}"),
+            "close some files and run again",
+        )
+    };
+    // A command that reads the terminal must stay in the terminal's group.
+    let on_terminal = stdio::is_typed();
+    let relay = Relay::on_signals(on_terminal).map_err(no_signals)?;
     let lab = Lab::new(&link, arguments.congestion.as_deref()).map_err(|e| {
         Failure::failed(
             format!("cannot make two networks: {e}"),
             "run it as root; it needs iproute2 and, for delay and loss, /dev/net/tun",
         )
     })?;
-    let failed = |what: &str, e: std::io::Error| {
-        Failure::failed(format!("cannot start {what}: {e}"), "check that it is installed")
-    };
-    let far = match &arguments.far {
-        None => None,
-        Some(line) => {
-            let mut command = lab.command("sh");
-            command
-                // What the command here says on stdout must stay readable by programs.
-                .args(["-c", &format!("exec {line} >&2")])
-                .stdin(std::process::Stdio::null());
-            let mut child = lab.start_far(command).map_err(|e| failed(line, e))?;
-            let deadline = Instant::now() + ready;
-            while Instant::now() < deadline {
-                if let Ok(Some(status)) = child.try_wait() {
-                    return Err(Failure::failed(
-                        format!("the far end's command ended with {status}"),
-                        "try it without the lab first",
-                    ));
-                }
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            Some(child)
-        }
-    };
+    let far = arguments.far.as_deref();
+    let far = far
+        .map(|line| Far::start(&lab, line, ready, &relay))
+        .transpose()?;
     let mut command = lab.command(&arguments.command[0]);
     command
         .args(&arguments.command[1..])
         .env("WIRESPEED_LAB_FAR", FAR.to_string())
         .env("WIRESPEED_LAB_RUN", lab.far_words());
-    let ended = lab.start_near(command).and_then(|mut child| child.wait());
-    if let Some(mut child) = far {
-        // It may have ended with its client.
-        let _ = child.kill();
-        let _ = child.wait();
+    if !on_terminal {
+        command.process_group(0);
     }
+    let ended = match relay.asked() {
+        Some(_) => None,
+        None => Some(
+            lab.start_near(command)
+                .and_then(|mut child| relay.wait(&mut child, !on_terminal)),
+        ),
+    };
+    drop(far);
     report(&lab.finish());
-    let status = ended.map_err(|e| failed(&arguments.command[0], e))?;
-    let code = status.code().and_then(|code| u8::try_from(code).ok());
-    Ok(Ended::with(code.unwrap_or(exit::FAILED)))
+    let interrupted = || {
+        Failure::with(
+            exit::INTERRUPTED,
+            "interrupted before the command was started",
+            "run again",
+        )
+    };
+    let ended = ended.ok_or_else(interrupted)?;
+    let status = ended.map_err(|e| not_started(&arguments.command[0], &e))?;
+    Ok(Ended::with(code_of(status)))
+}
+
+fn not_started(what: &str, error: &std::io::Error) -> Failure {
+    Failure::failed(
+        format!("cannot start {what}: {error}"),
+        "check that it is installed",
+    )
+}
+
+/// The far end's command; when this is dropped it ends, and all that it has started in its group.
+struct Far(Child);
+
+impl Far {
+    /// Start it, and give it the time that it needs before it can be met.
+    fn start(lab: &Lab, line: &str, ready: Duration, relay: &Relay) -> Result<Far, Failure> {
+        let mut command = lab.command("sh");
+        command
+            // What the command here says on stdout must stay readable by programs.
+            .args(["-c", &format!("exec {line} >&2")])
+            .stdin(Stdio::null())
+            // A Ctrl-C at the terminal is for the command here, which may need this one to end in order.
+            .process_group(0);
+        let mut far = Far(lab.start_far(command).map_err(|e| not_started(line, &e))?);
+        let deadline = Instant::now() + ready;
+        while Instant::now() < deadline && relay.asked().is_none() {
+            if let Ok(Some(status)) = far.0.try_wait() {
+                return Err(Failure::failed(
+                    format!("the far end's command ended with {status}"),
+                    "try it without the lab first",
+                ));
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(far)
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        let group = Pid::from_child(&self.0);
+        // It may have ended with its client; what it started may be there still.
+        let _ = kill_process_group(group, Signal::TERM);
+        let deadline = Instant::now() + FAR_END;
+        while Instant::now() < deadline && matches!(self.0.try_wait(), Ok(None)) {
+            std::thread::sleep(LOOK);
+        }
+        let _ = kill_process_group(group, Signal::KILL);
+        let _ = self.0.wait();
+    }
 }
 
 fn link(arguments: &LabArgs) -> Result<Link, Failure> {

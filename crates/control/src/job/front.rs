@@ -5,8 +5,9 @@
 //! Rank 0 passes signals on to the front and the front's exit code back. The two talk over a socket without a name in any
 //! file system, and each accepts only the other.
 
-use super::shelter::{again, code_of, outlive, pass_signals_on};
+use super::shelter::{again, outlive, pass_signals_on};
 use super::{JobError, Known};
+use crate::relay::code_of;
 use crate::stop::Subscription;
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Pid, getpid, getppid};

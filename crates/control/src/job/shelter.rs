@@ -3,13 +3,14 @@
 //! time to deliver what was measured, and ends. Signals are passed on, the exit code is passed back.
 
 use super::Detected;
+use crate::relay::code_of;
 use crate::stop::StopFlag;
 use crate::thread::spawn;
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal};
 use std::io::{self, Read as _};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::time::Duration;
 
 /// Tells a child who its parent is.
@@ -63,12 +64,6 @@ pub(super) fn pass_signals_on(pid: Pid) -> io::Result<crate::stop::Subscription>
         // It may have ended meanwhile.
         let _ = kill_process(pid, Signal::TERM);
     }))
-}
-
-/// The exit code that says how a child ended.
-pub(super) fn code_of(status: ExitStatus) -> u8 {
-    let by_signal = || 128 + status.signal().unwrap_or(0);
-    status.code().unwrap_or_else(by_signal) as u8
 }
 
 /// In a child: end some time after `parent`, the process that started it, whatever happens.
