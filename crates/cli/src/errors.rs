@@ -1,6 +1,7 @@
 //! Errors at the terminal: one line of cause, one of remedy, and an exit code. Never a panic, never a backtrace.
 
 use crate::file;
+use crate::remedies::as_typed;
 use crate::{guesses, outlet, stderr};
 use std::fmt::Display;
 use std::io::ErrorKind;
@@ -219,7 +220,7 @@ impl Failure {
 
 impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Self {
-        Failure::usage(error.to_string(), error.remedy)
+        Failure::usage(as_typed(&error.to_string()), as_typed(&error.remedy))
     }
 }
 

@@ -32,6 +32,71 @@ pub fn told(remarks: &mut [Remark]) {
     }
 }
 
+/// A refusal of words as they were typed: of an option with several spellings, the one on the command line. Nothing is added.
+pub fn as_typed(text: &str) -> String {
+    static VERB: OnceLock<(Command, Vec<OsString>)> = OnceLock::new();
+    let (verb, argv) = VERB.get_or_init(|| {
+        let argv = front::argv();
+        (verb_of(&argv).command, argv)
+    });
+    typed_in(text, verb, argv)
+}
+
+fn typed_in(text: &str, verb: &Command, argv: &[OsString]) -> String {
+    if text.contains("wirespeed ") {
+        return text.to_owned();
+    }
+    let mut parts = text.split("--");
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let name = name_of(part);
+        let meant = verb.get_arguments().find(|arg| is_called(arg, name));
+        let spelling = meant.and_then(|arg| spelling(arg, argv));
+        said.push_str(&spelling.unwrap_or_else(|| format!("--{name}")));
+        said.push_str(&part[name.len()..]);
+    }
+    said
+}
+
+/// Whether `--name` is the option itself, or the parameter that it sets.
+fn is_called(arg: &Arg, name: &str) -> bool {
+    let is_parameter = arg.get_id().as_str() == name.replace('-', "_");
+    !name.is_empty() && !arg.is_positional() && (is_parameter || spells(arg, name))
+}
+
+enum Name<'a> {
+    Long(&'a str),
+    Letter(char),
+}
+
+/// As `argv` spells the option before any `--`; else by its first name.
+fn spelling(arg: &Arg, argv: &[OsString]) -> Option<String> {
+    let own = || argv.iter().skip(1).take_while(|word| *word != "--");
+    let is_long = |name: &str| {
+        own().any(|word| word.to_str().and_then(|word| word.split('=').next()) == Some(&*format!("--{name}")))
+    };
+    let is_short = |letter: char| own().any(|word| word.to_string_lossy().starts_with(&format!("-{letter}")));
+    let mut longs = arg
+        .get_long()
+        .into_iter()
+        .chain(arg.get_all_aliases().unwrap_or_default());
+    let mut letters = arg
+        .get_short()
+        .into_iter()
+        .chain(arg.get_all_short_aliases().unwrap_or_default());
+    let typed = longs.find(|name| is_long(name)).map(Name::Long);
+    let typed = typed.or_else(|| letters.find(|letter| is_short(*letter)).map(Name::Letter));
+    let first = || {
+        arg.get_long()
+            .map(Name::Long)
+            .or(arg.get_short().map(Name::Letter))
+    };
+    typed.or_else(first).map(|name| match name {
+        Name::Long(name) => format!("--{name}"),
+        Name::Letter(letter) => format!("-{letter}"),
+    })
+}
+
 /// A sentence about the result of `command` as a verb says it that reads results: with the options of the verb that measured, and
 /// by its name where the reader has no such option.
 pub fn retold(text: &str, command: &[String]) -> String {
@@ -168,9 +233,11 @@ fn verb_named(words: &str) -> Verb {
 }
 
 fn has(command: &Command, name: &str) -> bool {
-    command.get_arguments().any(|arg| {
-        arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|all| all.contains(&name))
-    })
+    command.get_arguments().any(|arg| spells(arg, name))
+}
+
+fn spells(arg: &Arg, name: &str) -> bool {
+    arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|all| all.contains(&name))
 }
 
 /// Whether the words of another verb stand there.

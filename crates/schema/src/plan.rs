@@ -25,6 +25,7 @@ pub use file::{PLAN_BYTES_MAX, REPEATS_MAX, parse_plan, parse_repeats};
 pub use keys::{EXCLUSIVE, canonical_key, canonical_test, split_axis, takes};
 pub use length::{WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX};
 pub use parameters::{parameter, parameters};
+pub use ranks::host_fault;
 pub use surroundings::Surroundings;
 pub use until::{STATISTICS, UNTIL_REPEATS, Until};
 

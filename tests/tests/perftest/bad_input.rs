@@ -41,7 +41,7 @@ const NONSENSE: &[(&str, &str, &str)] = &[
     ("-t fadd -D bcopy", "bcopy", "-D out"),
     ("-t add_mr -D zcopy", "zcopy", "-D out"),
     ("-t put_lat -D shortiov", "shortiov", "bcopy"),
-    ("-t fadd -s 16", "4 or 8", "--size 8"),
+    ("-t fadd -s 16", "4 or 8", "-s 8"),
     ("-t put_bw -s 0", "0 bytes", "1 or more"),
     ("-t am_lat -s 99999999999999", "1 TiB", "64"),
     ("-t am_lat -s 900G", "memory", "smaller"),

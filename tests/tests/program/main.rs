@@ -24,6 +24,7 @@ mod server;
 mod session_figures;
 mod sessions;
 mod silence;
+mod spellings;
 mod states;
 mod stops;
 mod strangers;

@@ -148,7 +148,7 @@ fn nonsense_is_refused_before_anything_is_measured() {
         ("workers -p -10", "--payload -10", "integers"),
         ("workers -p ten", "--payload ten", "integers"),
         ("workers -p 1e18", "above 1 TiB", "1MiB"),
-        ("workers -s 3x", "--size", "8K"),
+        ("workers -s 3x", "-s: \"3x\"", "8K"),
         ("workers -p 1 -s 4", "--payload", "one of them"),
         ("workers -n 0", "--tests 0", "at least 1"),
         ("workers -n -1", "--tests -1", "at least 1"),

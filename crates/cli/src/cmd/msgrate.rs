@@ -10,7 +10,7 @@ use crate::job;
 use wirespeed::Registry;
 use wirespeed_report::render;
 use wirespeed_schema::job::JobSection;
-use wirespeed_schema::plan::{Plan, Template, expand};
+use wirespeed_schema::plan::{Plan, PlanError, Template, expand};
 use wirespeed_schema::posted::CacheState;
 use wirespeed_schema::units;
 
@@ -27,7 +27,7 @@ pub fn msgrate(registry: &Registry, arguments: &MsgrateArgs, color: ColorChoice)
     let mut plan = plan(arguments)?;
     let how = How::of(&arguments.experiment, (&mut plan, 1), (&arguments.output, color))?;
     let machine = crate::job::machine(registry);
-    let cases = expand(&plan, &machine).map_err(|e| in_letters(e.into()))?;
+    let cases = expand(&plan, &machine).map_err(by_nodes)?;
     let cases = run::prepare(registry, &machine, cases)?;
     refuse_what_cannot_be_shown(arguments, &cases)?;
     if arguments.experiment.dry_run {
@@ -260,21 +260,12 @@ fn stride(asked: Option<&str>, ranks: u64, job: Option<&JobSection>) -> Result<u
     }
 }
 
-/// Errors of the plan name the options as they are typed here.
-fn in_letters(failure: Failure) -> Failure {
-    let named = |text: &str| {
-        [
-            ("--iters", "-i"),
-            ("--window", "-m"),
-            ("--size", "-s"),
-            ("--cache-size", "-c"),
-            ("--peers", "-p"),
-            ("--stride", "-n"),
-        ]
-        .iter()
-        .fold(text.to_owned(), |text, (long, short)| text.replace(long, short))
-    };
-    Failure::with(failure.code, named(&failure.cause), named(&failure.remedy))
+/// How far neighbours are apart follows from the ranks of each node.
+fn by_nodes(mut error: PlanError) -> PlanError {
+    for text in [&mut error.cause, &mut error.remedy] {
+        *text = text.replace("--stride", "-n");
+    }
+    error
 }
 
 #[cfg(test)]

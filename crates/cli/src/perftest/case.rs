@@ -8,6 +8,7 @@ use super::numbers::{
 use super::ucx;
 use super::unplanned::Unplanned;
 use crate::args::{Generation, TestArgs};
+use crate::cmd::run::without_label;
 use crate::errors::Failure;
 use std::collections::BTreeMap;
 use wirespeed::Registry;
@@ -299,6 +300,17 @@ pub fn check_host(common: &Common, case: &Case) -> Result<(), Failure> {
     }
 }
 
+/// `why` there is no such case, under the names that were typed: of the original's test, and of UCX's transport where one is meant.
+pub fn named(case: &Case, original: &Original, why: &str) -> String {
+    let why = without_label(case, why);
+    let meant = case
+        .options
+        .get("tl")
+        .zip(why.strip_prefix(&format!("{} ", case.transport)));
+    let why = meant.map_or(why.clone(), |(named, rest)| format!("{named} {rest}"));
+    format!("{}: {why}", original.name)
+}
+
 /// A limit is told as `-s` counts, header and all.
 pub fn check_size(common: &Common, case: &Case, original: &Original) -> Result<(), Unplanned> {
     let limits = common.registry.find(&case.transport);
@@ -318,7 +330,7 @@ pub fn check_size(common: &Common, case: &Case, original: &Original) -> Result<(
     Err(Unplanned::unsupported(
         format!(
             "{}: -s {size} is above the limit of {most} bytes, the header among them",
-            case.label()
+            original.name
         ),
         format!("use -s {most} or less, {which} another layout (-D)"),
     ))
@@ -345,6 +357,7 @@ fn cpus(common: &Common, threads: u64) -> Result<Option<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed_schema::test::{Layout, PingPong, Test};
 
     type Pick = fn(&mut TestArgs) -> &mut Option<String>;
 
@@ -375,6 +388,18 @@ mod tests {
             cpus: None,
             intervals: false,
         }
+    }
+
+    #[test]
+    fn a_refusal_has_the_names_that_were_typed() {
+        let mut case = Case::new(Test::AmLat(PingPong::new(8, Layout::Short)), "uct");
+        let put = original("put_lat").unwrap();
+        let label = case.label();
+        let why = |case: &Case, why: &str| named(case, put, &format!("{label}: {why}"));
+        assert_eq!(why(&case, "uct does not"), "put_lat: uct does not");
+        case.options.insert("tl".to_owned(), "posix".to_owned());
+        assert_eq!(why(&case, "uct does not"), "put_lat: posix does not");
+        assert_eq!(why(&case, "UCX has no tl=x"), "put_lat: UCX has no tl=x");
     }
 
     #[test]

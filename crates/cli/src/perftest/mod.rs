@@ -37,6 +37,7 @@ use wirespeed::Registry;
 use wirespeed_control::Identity;
 use wirespeed_report::perftest::{Form, PerftestLine, PerftestSection, Progress};
 use wirespeed_schema::Run;
+use wirespeed_schema::plan::host_fault;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Status};
 
 /// Most tests of one run.
@@ -102,6 +103,12 @@ pub fn perftest(registry: &Registry, arguments: &PerftestArgs, color: ColorChoic
         (None, true) => client(registry, arguments, color, Place::Loopback),
         (Some(host), _) => {
             let to = add_port(host, arguments.port);
+            if let Some(why) = host_fault(&to) {
+                return Err(Failure::usage(
+                    format!("{host:?}: {why}"),
+                    "name the machine where `wirespeed perftest` waits: HOST or HOST:PORT",
+                ));
+            }
             client(registry, arguments, color, Place::Server(to))
         }
     }

@@ -126,8 +126,13 @@ fn prepare(asked: &Asked, common: &Common, machine: &Machine) -> Result<Prepared
     }
     let skip = match checked {
         Some(Ok(())) => None,
-        Some(Err(MeasureError::Unsupported(why))) => Some((why, remedy)),
-        Some(Err(why)) => return Err(Unplanned::unsupported(why.to_string(), remedy)),
+        Some(Err(MeasureError::Unsupported(why))) => {
+            Some((case::named(&planned.case, asked.original, &why), remedy))
+        }
+        Some(Err(why)) => {
+            let why = case::named(&planned.case, asked.original, &why.to_string());
+            return Err(Unplanned::unsupported(why, remedy));
+        }
         None => Some((format!("there is no transport {transport}"), remedy)),
     };
     Ok(Prepared {

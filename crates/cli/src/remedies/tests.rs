@@ -368,3 +368,39 @@ fn every_command_that_is_printed_exists() {
     }
     assert!(commands > 50, "{commands}");
 }
+
+/// A refusal names the option that was typed, under whichever of its names.
+#[test]
+fn refusals_name_options_as_they_were_typed() {
+    for (line, text, said) in [
+        ("ab --pairs 0", "invalid --repeats 0", "invalid --pairs 0"),
+        ("ab --repeats=0", "invalid --repeats 0", "invalid --repeats 0"),
+        (
+            "ab --aa -- am_lat --pairs 0",
+            "invalid --repeats 0",
+            "invalid --repeats 0",
+        ),
+        ("session --repeat 0", "invalid --repeats 0", "invalid --repeat 0"),
+        ("msgrate -m0", "--window: \"0\"", "-m: \"0\""),
+        (
+            "msgrate --messages 0",
+            "invalid --window 0",
+            "invalid --messages 0",
+        ),
+        ("msgrate", "invalid --window 0", "invalid --messages 0"),
+        ("msgrate", "use --size 8 -- or less", "use --size 8 -- or less"),
+        ("perftest -s 3", "use --size 4 or --size 8", "use -s 4 or -s 8"),
+        ("run am_lat", "leave --frobnicate out", "leave --frobnicate out"),
+        (
+            "msgrate -m 0",
+            "see `wirespeed list shm --window`",
+            "see `wirespeed list shm --window`",
+        ),
+    ] {
+        let argv: Vec<OsString> = format!("wirespeed {line}")
+            .split(' ')
+            .map(OsString::from)
+            .collect();
+        assert_eq!(typed_in(text, &verb_of(&argv).command, &argv), said, "{line}");
+    }
+}

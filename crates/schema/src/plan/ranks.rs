@@ -228,16 +228,24 @@ fn place(
 }
 
 fn check_host(host: &str) -> Result<(), PlanError> {
-    let bad = |why: &str| Err(PlanError::new(format!("--to {host:?}: {why}"), TO.remedy));
+    match host_fault(host) {
+        Some(why) => Err(PlanError::new(format!("--to {host:?}: {why}"), TO.remedy)),
+        None => Ok(()),
+    }
+}
+
+/// Why `host` is neither HOST nor HOST:PORT; whether there is such a host is not asked.
+pub fn host_fault(host: &str) -> Option<&'static str> {
+    const NO_HOST: Option<&str> = Some("not a host");
     if host.is_empty() || host.contains(char::is_whitespace) || host.contains('/') {
-        return bad("not a host");
+        return NO_HOST;
     }
     // More than one colon is a bare IPv6 address; `[::1]:7` carries its port after the bracket.
     let bracketed = host.strip_prefix('[').map(|rest| rest.split_once(']'));
     let (address, port) = match bracketed {
         Some(Some((address, ""))) => (Some(address), None),
         Some(Some((address, rest))) => (Some(address), Some(rest.strip_prefix(':').unwrap_or(""))),
-        Some(None) => return bad("not a host"),
+        Some(None) => return NO_HOST,
         None if host.matches(':').count() > 1 => (Some(host), None),
         None => (None, host.split_once(':').map(|(_, port)| port)),
     };
@@ -248,11 +256,11 @@ fn check_host(host: &str) -> Result<(), PlanError> {
             .is_some_and(|ip| ip.parse::<Ipv6Addr>().is_ok())
     };
     if address.is_some_and(|text| !is_ipv6(text)) || host.starts_with(':') && address.is_none() {
-        return bad("not a host");
+        return NO_HOST;
     }
     match port.map(str::parse::<u16>) {
-        Some(Ok(0) | Err(_)) => bad("not a port from 1 to 65535"),
-        _ => Ok(()),
+        Some(Ok(0) | Err(_)) => Some("not a port from 1 to 65535"),
+        _ => None,
     }
 }
 
