@@ -18,6 +18,8 @@ const BEHIND: &str = " behind the --";
 const SAID_BEHIND: &str = "behind the `--`";
 /// What every verb that measures has.
 const REPEATS: &str = "repeats";
+/// What bounds the whole of what a few verbs do; the others are only ended by whoever started them.
+const BUDGET: &str = "budget";
 
 /// `remedy` as the verb of this process would say it.
 pub fn in_own_words(remedy: &str) -> String {
@@ -171,8 +173,12 @@ fn spelled(text: &str, verb: &Verb) -> String {
         // It names the verb that it means, or the place.
         return text.to_owned();
     }
+    let text = match has(&verb.command, BUDGET) {
+        true => text.to_owned(),
+        false => text.replace(&format!(" (--{BUDGET})"), ""),
+    };
     let mut said = String::new();
-    let mut rest = text;
+    let mut rest = &*text;
     while let Some(start) = rest.find("--") {
         let name = name_of(&rest[start + 2..]);
         said.push_str(&rest[..start]);

@@ -260,7 +260,7 @@ fn a_goal_that_was_missed_is_told_beside_every_original() {
         };
         let ended = home().run(&format!("{verb} {goal}")).code(0);
         assert!(ended.stderr.contains("not reached after 1 run"), "{ended}");
-        assert!(ended.stderr.contains("remedy: allow more runs"), "{ended}");
+        assert!(ended.stderr.contains("remedy: allow more time"), "{ended}");
         assert!(!ended.stdout.contains("not reached"), "{ended}");
         // One of the four patterns had time to run.
         if verb.starts_with("msgrate") {

@@ -369,6 +369,19 @@ fn every_command_that_is_printed_exists() {
     assert!(commands > 50, "{commands}");
 }
 
+#[test]
+fn only_a_verb_with_a_budget_is_told_of_it() {
+    let text = "let it go on longer (--budget), or set a wider goal (--until)";
+    for (path, keeps) in [
+        ("quick", true),
+        ("mesh", true),
+        ("run", false),
+        ("msgrate", false),
+    ] {
+        assert_eq!(spelled(text, &verb(path)).contains("--budget"), keeps, "{path}");
+    }
+}
+
 /// A refusal names the option that was typed, under whichever of its names.
 #[test]
 fn refusals_name_options_as_they_were_typed() {

@@ -2,6 +2,7 @@
 
 use super::Findings;
 use crate::assemble::merged_samples;
+use crate::stats::until::{RUNS_DONE, TIME_USED};
 use crate::stats::{self, Group, Mark, WarmUp};
 use crate::thresholds::{RESOLUTION_RATIO, STEADY_SHARE};
 use crate::wording::{counted, percent, spread};
@@ -201,7 +202,14 @@ pub(crate) fn convergence_remark(convergence: &Convergence) -> Remark {
             let reached = reached.map(|reached| format!(" ({reached})")).unwrap_or_default();
             let why = convergence.why.as_deref().unwrap_or("it was stopped");
             let said = format!("{target} not reached after {runs}{reached}: {why}");
-            let remedy = "allow more runs (--repeats) or time (--until-time), or a wider goal (--until)";
+            // Only what ended it can be given more of.
+            let remedy = match why {
+                why if why.starts_with(TIME_USED) => {
+                    "allow more time (--until-time), or a wider goal (--until)"
+                }
+                why if why.starts_with(RUNS_DONE) => "allow more runs (--repeats), or a wider goal (--until)",
+                _ => "let it go on longer (--budget), or set a wider goal (--until)",
+            };
             (Severity::Warning, "not_converged", said, Some(remedy))
         }
     };
@@ -263,5 +271,15 @@ mod tests {
             said(&goal).1,
             message("±2 % not reached after 1 run (±5 %): no time")
         );
+        for (why, option) in [
+            (TIME_USED, "--until-time"),
+            (RUNS_DONE, "--repeats"),
+            ("it ended", "--budget"),
+        ] {
+            goal.why = Some(format!("{why}; below six runs there is no interval"));
+            let remedy = convergence_remark(&goal).remedy.unwrap();
+            assert!(remedy.contains(&format!("({option})")), "{why}: {remedy}");
+            assert_eq!(remedy.matches("--").count(), 2, "{why}: {remedy}");
+        }
     }
 }

@@ -59,6 +59,11 @@ pub enum Look {
     },
 }
 
+/// What ended a goal that was not reached, where its own limits did.
+pub const TIME_USED: &str = "the time is used up";
+/// The same, of runs.
+pub const RUNS_DONE: &str = "the most runs that were allowed are done";
+
 impl StopRule {
     /// Look at the statistic's values, one a run in order of time, after `elapsed_ns` of measuring.
     ///
@@ -80,8 +85,8 @@ impl StopRule {
             _ if !ended => Look::Continue,
             half_width_ratio => {
                 let cap = match (out_of_time, out_of_runs) {
-                    (true, _) => "the time is used up",
-                    (_, true) => "the most runs that were allowed are done",
+                    (true, _) => TIME_USED,
+                    (_, true) => RUNS_DONE,
                     _ => "the measurement ended",
                 };
                 let reason = reason(values, runs).map(|reason| format!("; {reason}"));
