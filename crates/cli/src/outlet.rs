@@ -42,7 +42,7 @@ pub fn is_given_up(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::TimedOut && is_over()
 }
 
-/// Whether the reader of stdout went away while it was looked for.
+/// Whether the reader of stdout went away, found by a write or while nothing was written.
 static IS_LEFT: AtomicBool = AtomicBool::new(false);
 
 /// From now on the end of stdout's reader is the wish to end, also while nothing is written.
@@ -64,8 +64,13 @@ fn wait_for_end(stop: &StopFlag) {
             _ => return,
         }
     }
-    IS_LEFT.store(true, Ordering::Relaxed);
+    leave();
     stop.request_orderly();
+}
+
+/// Stdout was found without a reader.
+pub fn leave() {
+    IS_LEFT.store(true, Ordering::Relaxed);
 }
 
 /// Whether stdout was found without a reader.

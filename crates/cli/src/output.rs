@@ -58,7 +58,6 @@ pub struct Output {
     original: Option<Original>,
     /// Raised when nobody reads any more what is written on stdout while the run goes on.
     stop: Option<StopFlag>,
-    is_unread: bool,
     remarks: bool,
     color: ColorChoice,
 }
@@ -95,7 +94,6 @@ impl Output {
             watch: None,
             original: None,
             stop: None,
-            is_unread: false,
             remarks: arguments.remarks,
             color,
         })
@@ -207,7 +205,8 @@ impl Output {
 
     /// Nothing more goes to stdout. A run that was asked to end already is not hurried.
     fn lose_reader(&mut self) {
-        (self.stdout, self.live, self.is_unread) = (None, None, true);
+        (self.stdout, self.live) = (None, None);
+        outlet::leave();
         if let Some(stop) = self.stop.take().filter(|stop| !stop.is_requested()) {
             stop.request();
         }
@@ -249,9 +248,7 @@ impl Output {
         match self.failed.take() {
             // Stdout has its document, or cannot have any.
             Some(failure) => Err(failure.documented()),
-            None if (self.is_unread || outlet::is_left()) && run.status == Status::Interrupted => {
-                Err(unread().documented())
-            }
+            None if outlet::is_left() && run.status == Status::Interrupted => Err(unread().documented()),
             None => Ok(()),
         }
     }
