@@ -60,9 +60,9 @@ pub enum Look {
 }
 
 /// What ended a goal that was not reached, where its own limits did.
-pub const TIME_USED: &str = "the time is used up";
+pub(crate) const TIME_USED: &str = "the time is used up";
 /// The same, of runs.
-pub const RUNS_DONE: &str = "the most runs that were allowed are done";
+pub(crate) const RUNS_DONE: &str = "the most runs that were allowed are done";
 
 impl StopRule {
     /// Look at the statistic's values, one a run in order of time, after `elapsed_ns` of measuring.
