@@ -8,13 +8,15 @@ use wirespeed_schema::host::{ClockInfo, Disturbance, HostFingerprint};
 use wirespeed_schema::outcome::{Count, Faults, Interval, Outcome, StopReason};
 
 /// Fields of an outcome that reports do not hold.
-const LACKING: [&str; 9] = [
+const LACKING: [&str; 11] = [
     "clock.",
     "connect_ns",
     "disturbance.",
     "faults.",
     "first_operation_ns",
     "floor.",
+    "host.",
+    "idle",
     "noise",
     "samples",
     "warmup_operations",
