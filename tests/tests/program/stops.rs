@@ -90,24 +90,18 @@ fn a_run_that_is_cut_short_takes_nothing_from_those_before_it() {
             client.end(SOON).code(130);
             let run = document(&std::fs::read_to_string(home.path("out.json")).unwrap());
             let case = run.cases.into_iter().next().unwrap();
-            // A signal may also come between two runs.
-            (!case.cut_short.is_empty()).then_some(case)
+            // A signal may also come between two runs, and a busy machine may have done only one by then.
+            (!case.cut_short.is_empty() && case.repetitions.len() > 1).then_some(case)
         });
-        let case = cut.unwrap_or_else(|| panic!("{test}: no run was ever cut short"));
-        assert!(
-            case.repetitions
-                .iter()
-                .all(|run| wirespeed_report::is_whole(&case.case, run)),
-            "{test}"
-        );
-        let first = &case.repetitions[0].metrics;
+        let case = cut.unwrap_or_else(|| panic!("{test}: no run was cut short after two others"));
+        let is_whole = |run: &_| wirespeed_report::is_whole(&case.case, run);
+        assert!(case.repetitions.iter().all(is_whole), "{test}");
+        // A run may lack a quantile that another one has.
+        let has = |tag: &str| case.repetitions.iter().all(|run| run.metrics.contains_key(tag));
+        let first = case.repetitions[0].metrics.keys();
         let lost: Vec<_> = first
-            .keys()
-            .filter(|tag| !case.metrics.contains_key(*tag))
+            .filter(|tag| has(tag) && !case.metrics.contains_key(*tag))
             .collect();
-        assert!(
-            case.repetitions.len() > 1 && lost.is_empty(),
-            "{test}: lost {lost:?}"
-        );
+        assert!(lost.is_empty(), "{test}: lost {lost:?}");
     }
 }

@@ -4,6 +4,7 @@ use super::{Site, assert_nothing_left, computations, section, workers};
 use crate::silence::threads;
 use crate::{SILENT, SOON, home, turn};
 use rustix::process::Signal;
+use std::collections::BTreeSet;
 use wirespeed_schema::run::{CaseStatus, Status};
 use wirespeed_tests::deadline::{PATIENCE, reached};
 use wirespeed_tests::home::{Home, crash, kill};
@@ -17,10 +18,15 @@ fn wait_until_it_is_held(client: &Running, home: &Home) {
     });
 }
 
-/// Reports of a stream's ends come one soon after the other.
+/// Without a report of either end nothing is known of a stream.
 fn wait_until_both_ends_report(client: &Running) {
-    client.wait_until("three intervals", PATIENCE, |r| {
-        r.stdout().matches("\"event\":\"interval\"").count() >= 3
+    client.wait_until("intervals of two ranks", PATIENCE, |r| {
+        let said = r.stdout();
+        let intervals = said
+            .lines()
+            .filter(|line| line.contains("\"event\":\"interval\""));
+        let ranks = intervals.filter_map(|line| line.split_once("\"rank\":")?.1.split(',').next());
+        ranks.collect::<BTreeSet<_>>().len() >= 2
     });
 }
 
