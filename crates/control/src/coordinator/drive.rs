@@ -3,7 +3,6 @@
 use super::Group;
 use super::begin::{Asking, NoStart};
 use super::event::{GroupEvent, GroupResult, Incoming};
-use super::reported::Reported;
 use super::servers::{Far, Stage};
 use crate::client::ServerHeard;
 use crate::error::ControlError;
@@ -36,7 +35,6 @@ pub(super) struct Drive<'a> {
     pub(super) case: &'a Case,
     pub(super) asking: Asking,
     pub(super) machine: GroupMachine,
-    reported: Reported,
     /// Ranks of this machine.
     pub(super) local: Vec<u32>,
     /// They have the case.
@@ -85,7 +83,6 @@ impl<'a> Drive<'a> {
         group.servers.iter_mut().for_each(|far| far.stage = Stage::Idle);
         Drive {
             machine: GroupMachine::new(group.runs, case.ranks.len(), group.options.timing),
-            reported: Reported::new(case.ranks.len()),
             group,
             case,
             asking,
@@ -124,8 +121,7 @@ impl<'a> Drive<'a> {
         self.wait_for_done(stop);
         let setup = self.setup.unwrap_or_else(|| self.started.elapsed());
         let blamed = self.machine.blamed().to_vec();
-        let (mut outcomes, error) = self.machine.finish();
-        self.reported.fill(self.case, &mut outcomes, &blamed);
+        let (outcomes, error) = self.machine.finish();
         GroupResult {
             outcomes,
             error,
@@ -307,7 +303,6 @@ impl<'a> Drive<'a> {
             match action {
                 Action::Send { rank, message } => self.send(rank, message),
                 Action::Interval { rank, interval } => {
-                    self.reported.note(rank, &interval);
                     let interval = Box::new(interval);
                     (self.events)(GroupEvent::Interval { rank, interval });
                 }

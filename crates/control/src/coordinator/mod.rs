@@ -7,7 +7,6 @@ mod begin;
 mod drive;
 pub(crate) mod event;
 mod local;
-mod reported;
 mod servers;
 mod spec;
 

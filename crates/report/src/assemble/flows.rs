@@ -300,10 +300,6 @@ fn add_rate(
 pub(super) fn add_pooled<'a>(metrics: &mut Metrics, outcomes: impl Iterator<Item = &'a Outcome>) {
     let (mut expected, mut lost, mut reordered, mut duplicate) = (0u64, 0u64, 0u64, 0u64);
     for outcome in outcomes {
-        // A rank that nobody counted the faults of is no rank without any.
-        if outcome.lacking.contains_key("faults.") {
-            return;
-        }
         let faults = &outcome.faults;
         lost = lost.saturating_add(faults.lost_messages);
         reordered = reordered.saturating_add(faults.reordered_messages);

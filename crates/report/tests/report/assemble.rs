@@ -257,24 +257,6 @@ fn ratios_over_runs_come_from_the_sums() {
     assert_eq!(value(&result.metrics, "loss_ratio"), 0.1);
 }
 
-/// Of ranks that were lost nobody knows the faults: no message was lost is another thing.
-#[test]
-fn faults_that_nobody_counted_are_no_ratio() {
-    let mut ends = one_way_stream(10, 1000, 20_000_000, 5_000.0);
-    let udp = case("udp", Test::AmBw(stream(10, 8)), 1000);
-    assert_eq!(value(&repetition_metrics(&udp, &ends).0, "loss_ratio"), 0.0);
-    ends[1]
-        .lacking
-        .insert("faults.".into(), "the rank was lost".into());
-    let (metrics, _) = repetition_metrics(&udp, &ends);
-    assert!(
-        !metrics
-            .keys()
-            .any(|tag| tag.ends_with("loss_ratio") || tag.ends_with("reorder_ratio"))
-    );
-    assert!(metrics.contains_key("rate_msg_per_s"));
-}
-
 /// What whole runs found is neither taken away nor moved by one that was cut after its first sample, or that lost a rank.
 #[test]
 fn a_run_that_was_cut_short_stands_apart_from_whole_ones() {

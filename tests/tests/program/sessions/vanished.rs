@@ -4,7 +4,6 @@ use super::{Site, assert_nothing_left, computations, section, workers};
 use crate::silence::threads;
 use crate::{SILENT, SOON, home, turn};
 use rustix::process::Signal;
-use std::collections::BTreeSet;
 use wirespeed_schema::run::{CaseStatus, Status};
 use wirespeed_tests::deadline::{PATIENCE, reached};
 use wirespeed_tests::home::{Home, crash, kill};
@@ -15,18 +14,6 @@ fn wait_until_it_is_held(client: &Running, home: &Home) {
     client.wait_until("its load", PATIENCE, |_| {
         let mut names = workers(home).into_iter().flat_map(threads);
         names.any(|name| name.trim() == "wirespeed-load")
-    });
-}
-
-/// Without a report of either end nothing is known of a stream.
-fn wait_until_both_ends_report(client: &Running) {
-    client.wait_until("intervals of two ranks", PATIENCE, |r| {
-        let said = r.stdout();
-        let intervals = said
-            .lines()
-            .filter(|line| line.contains("\"event\":\"interval\""));
-        let ranks = intervals.filter_map(|line| line.split_once("\"rank\":")?.1.split(',').next());
-        ranks.collect::<BTreeSet<_>>().len() >= 2
     });
 }
 
@@ -79,7 +66,7 @@ fn one_that_vanishes_fails_its_run(more: &str, victim: &str, signal: Signal) {
     client.wait_until("its computations", PATIENCE, |_| workers(&home).len() >= least);
     match more == HELD {
         true => wait_until_it_is_held(&client, &home),
-        false => wait_until_both_ends_report(&client),
+        false => crate::wait_until_it_measures(&client),
     }
     let pid = match victim {
         "coordinator" => site.coordinator.pid(),
@@ -106,11 +93,12 @@ fn one_that_vanishes_fails_its_run(more: &str, victim: &str, signal: Signal) {
     );
     if more != HELD {
         assert!(!run.cases[0].repetitions.is_empty(), "{what}: {ended}");
-        // A node takes all its computations with it; what they had reported is there.
-        assert_eq!(run.cases[0].status, CaseStatus::Partial, "{what}: {ended}");
-        let outcomes = &run.cases[0].repetitions[0].outcomes;
-        let messages = outcomes.iter().map(|outcome| outcome.received.messages);
-        assert!(messages.sum::<u64>() > 0, "{what}: {ended}");
+        // A node takes all its computations with it, and their figures.
+        let expected = match victim {
+            "node" => CaseStatus::Failed,
+            _ => CaseStatus::Partial,
+        };
+        assert_eq!(run.cases[0].status, expected, "{what}: {ended}");
     }
     if victim == "coordinator" {
         assert!(cause.contains("the coordinator at"), "{what}: {ended}");
