@@ -52,23 +52,11 @@ fn typed_in(text: &str, verb: &Command, argv: &[OsString]) -> String {
     let mut said = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let name = name_of(part);
-        let meant = verb.get_arguments().find(|arg| is_called(arg, name));
-        let spelling = meant.and_then(|arg| spelling(arg, argv));
+        let spelling = meant(verb, name).and_then(|arg| spelling(arg, argv));
         said.push_str(&spelling.unwrap_or_else(|| format!("--{name}")));
         said.push_str(&part[name.len()..]);
     }
     said
-}
-
-/// Whether `--name` is the option itself, or the parameter that it sets.
-fn is_called(arg: &Arg, name: &str) -> bool {
-    let is_parameter = arg.get_id().as_str() == name.replace('-', "_");
-    !name.is_empty() && !arg.is_positional() && (is_parameter || spells(arg, name))
-}
-
-enum Name<'a> {
-    Long(&'a str),
-    Letter(char),
 }
 
 /// As `argv` spells the option before any `--`; else by its first name.
@@ -86,17 +74,18 @@ fn spelling(arg: &Arg, argv: &[OsString]) -> Option<String> {
         .get_short()
         .into_iter()
         .chain(arg.get_all_short_aliases().unwrap_or_default());
-    let typed = longs.find(|name| is_long(name)).map(Name::Long);
-    let typed = typed.or_else(|| letters.find(|letter| is_short(*letter)).map(Name::Letter));
-    let first = || {
-        arg.get_long()
-            .map(Name::Long)
-            .or(arg.get_short().map(Name::Letter))
+    let long = longs.find(|name| is_long(name)).map(|name| format!("--{name}"));
+    let letter = || {
+        letters
+            .find(|letter| is_short(*letter))
+            .map(|letter| format!("-{letter}"))
     };
-    typed.or_else(first).map(|name| match name {
-        Name::Long(name) => format!("--{name}"),
-        Name::Letter(letter) => format!("-{letter}"),
-    })
+    long.or_else(letter).or_else(|| first_name(arg))
+}
+
+fn first_name(arg: &Arg) -> Option<String> {
+    let letter = || arg.get_short().map(|letter| format!("-{letter}"));
+    arg.get_long().map(|name| format!("--{name}")).or_else(letter)
 }
 
 /// A sentence about the result of `command` as a verb says it that reads results: with the options of the verb that measured, and
@@ -242,6 +231,13 @@ fn has(command: &Command, name: &str) -> bool {
     command.get_arguments().any(|arg| spells(arg, name))
 }
 
+/// What `--name` is in `command`: the option that is spelt so, else the one that sets this parameter.
+fn meant<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
+    let sets = |arg: &&Arg| arg.get_id().as_str() == name.replace('-', "_") && !arg.is_positional();
+    let spelt = command.get_arguments().find(|arg| spells(arg, name));
+    spelt.or_else(|| command.get_arguments().find(sets))
+}
+
 fn spells(arg: &Arg, name: &str) -> bool {
     arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|all| all.contains(&name))
 }
@@ -253,25 +249,19 @@ fn takes_words(arg: &Arg) -> bool {
 
 /// `--NAME` with its value for `verb`.
 fn option_of(name: &str, value: &str, verb: &Verb) -> String {
-    let is_meant = |arg: &&Arg| arg.get_id().as_str() == name.replace('-', "_") && !arg.is_positional();
-    let arguments = || verb.command.get_arguments();
     let mut siblings = verb.siblings.iter();
     if has(&verb.command, name) {
         return format!("--{name}{value}");
     }
-    match arguments()
-        .find(is_meant)
-        .map(|arg| (arg.get_long(), arg.get_short()))
-    {
-        Some((Some(long), _)) => format!("--{long}{value}"),
-        Some((None, Some(short))) => format!("-{short}{value}"),
-        _ => match siblings.find(|(_, beside)| has(beside, name)) {
+    match meant(&verb.command, name).and_then(first_name) {
+        Some(own) => format!("{own}{value}"),
+        None => match siblings.find(|(_, beside)| has(beside, name)) {
             Some((path, _)) => format!("{path} --{name}{value}"),
             None if !cases_have(name) => match verb.command.get_name() == "ab" && transfers_have(name) {
                 true => format!("{ANY_TRANSFER} --{name}{value}"),
                 false => format!("--{name}{value}"),
             },
-            None if arguments().any(takes_words) => format!("--{name}{value}{BEHIND}"),
+            None if verb.command.get_arguments().any(takes_words) => format!("--{name}{value}{BEHIND}"),
             None => format!("{ANY_CASE} --{name}{value}"),
         },
     }

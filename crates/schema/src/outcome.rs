@@ -255,6 +255,11 @@ impl Outcome {
         (self.idle == IdlePolicy::Spin).then_some(self.disturbance.involuntary_switches)
     }
 
+    /// Whether the rank came to its end.
+    pub fn is_complete(&self) -> bool {
+        self.stop == StopReason::Completed && self.error.is_none()
+    }
+
     /// The samples of `kind`, if any were taken.
     pub fn samples_of(&self, kind: SampleKind) -> Option<&Samples> {
         self.samples.iter().find(|s| s.kind == kind)

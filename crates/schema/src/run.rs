@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::finite::Finite;
 use crate::host::HostFingerprint;
+use crate::order::InOrder as _;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::section::Sections;
@@ -276,14 +277,18 @@ pub struct CaseResult {
 }
 
 impl CaseResult {
-    /// Every repetition that left something: those that the figures are over, then those that were cut short.
+    /// Every repetition that left something, in order of time: those that the figures are over, and those that were cut short.
     pub fn seen(&self) -> impl Iterator<Item = &Repetition> + Clone {
-        self.repetitions.iter().chain(&self.cut_short)
+        let mut all: Vec<&Repetition> = self.repetitions.iter().chain(&self.cut_short).collect();
+        all.order_by_key(|repetition| repetition.index);
+        all.into_iter()
     }
 
     /// The same, to be changed.
     pub fn seen_mut(&mut self) -> impl Iterator<Item = &mut Repetition> {
-        self.repetitions.iter_mut().chain(&mut self.cut_short)
+        let mut all: Vec<&mut Repetition> = self.repetitions.iter_mut().chain(&mut self.cut_short).collect();
+        all.order_by_key(|repetition| repetition.index);
+        all.into_iter()
     }
 
     /// What every rank saw in every repetition that the figures are over.

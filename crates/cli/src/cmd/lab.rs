@@ -5,11 +5,11 @@ use super::speed::speed;
 use crate::args::LabArgs;
 use crate::errors::{Ended, Failure, exit};
 use crate::stderr;
-use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use wirespeed_byteio::lab::{Counts, FAR, Lab, Link, Shape};
+use wirespeed_control::launch::child::end_group;
 use wirespeed_control::launch::stdio;
 use wirespeed_control::relay::{Relay, code_of};
 
@@ -116,15 +116,8 @@ impl Far {
 
 impl Drop for Far {
     fn drop(&mut self) {
-        let group = Pid::from_child(&self.0);
         // It may have ended with its client; what it started may be there still.
-        let _ = kill_process_group(group, Signal::TERM);
-        let deadline = Instant::now() + FAR_END;
-        while Instant::now() < deadline && matches!(self.0.try_wait(), Ok(None)) {
-            std::thread::sleep(LOOK);
-        }
-        let _ = kill_process_group(group, Signal::KILL);
-        let _ = self.0.wait();
+        end_group(&mut self.0, FAR_END);
     }
 }
 

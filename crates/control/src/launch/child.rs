@@ -4,6 +4,7 @@
 use crate::error::ControlError;
 use crate::thread::spawn;
 use parking_lot::Mutex;
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
@@ -18,6 +19,8 @@ const LINES_KEPT: usize = 40;
 const END_TIME: Duration = Duration::from_secs(3);
 /// How long it may take after it was asked to end.
 const TERM_TIME: Duration = Duration::from_secs(2);
+/// Between two looks at a process that is to end.
+const LOOK: Duration = Duration::from_millis(5);
 /// Its last words may still be on their way when it has ended.
 const LAST_WORDS: Duration = Duration::from_millis(50);
 
@@ -137,7 +140,7 @@ impl LauncherChild {
             if Instant::now() >= deadline {
                 return false;
             }
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::sleep(LOOK);
         }
         true
     }
@@ -151,15 +154,33 @@ impl Drop for LauncherChild {
             return;
         }
         // Its ranks are in its process group; a launcher of another host's ranks ends those when it is asked to end.
-        let group = rustix::process::Pid::from_child(&self.child);
-        for signal in [rustix::process::Signal::TERM, rustix::process::Signal::KILL] {
+        let group = Pid::from_child(&self.child);
+        for signal in [Signal::TERM, Signal::KILL] {
             // One that is gone already is no error.
-            let _ = rustix::process::kill_process_group(group, signal);
+            let _ = kill_process_group(group, signal);
             if self.ends_within(TERM_TIME) {
                 return;
             }
         }
         let _ = self.child.wait();
+    }
+}
+
+/// End `child`, which leads its process group, and all that it started in it: in order, or after `time` by force.
+pub fn end_group(child: &mut Child, time: Duration) {
+    let group = Pid::from_child(child);
+    for signal in [Signal::TERM, Signal::KILL] {
+        // One that is gone already is no error.
+        let _ = kill_process_group(group, signal);
+        let deadline = Instant::now() + time;
+        while Instant::now() < deadline {
+            // Its leader counts until it is waited for; who leads may be gone before the others.
+            let _ = child.try_wait();
+            if test_kill_process_group(group).is_err() {
+                return;
+            }
+            std::thread::sleep(LOOK);
+        }
     }
 }
 

@@ -124,8 +124,7 @@ fn apart(case: &Case, repetitions: Vec<Repetition>) -> (Vec<Repetition>, Vec<Rep
 
 /// Whether a repetition came to its end: every rank with a part tells so.
 pub fn is_whole(case: &Case, repetition: &Repetition) -> bool {
-    let ended = |outcome: &Outcome| outcome.stop == StopReason::Completed && outcome.error.is_none();
-    repetition.outcomes.iter().all(ended) && lacking(case, repetition).is_none()
+    repetition.outcomes.iter().all(Outcome::is_complete) && lacking(case, repetition).is_none()
 }
 
 /// How many ranks delivered a result, and how many have a part, where these are more.
@@ -260,8 +259,10 @@ fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)
         StopReason::Completed => 3,
     };
     let outcomes = repetitions.iter().flat_map(|repetition| &repetition.outcomes);
-    let ended = |outcome: &&Outcome| outcome.stop != StopReason::Completed || outcome.error.is_some();
-    if let Some(outcome) = outcomes.filter(ended).min_by_key(telling) {
+    if let Some(outcome) = outcomes
+        .filter(|outcome| !outcome.is_complete())
+        .min_by_key(telling)
+    {
         let (what, remedy) = match outcome.stop {
             StopReason::Interrupted => ("interrupted", "run it again to its end"),
             StopReason::PeerLost => (

@@ -4,7 +4,7 @@ use super::{Findings, is_unreliable};
 use crate::assemble::flows;
 use crate::wording::{counted, grouped, percent};
 use wirespeed_schema::case::Role;
-use wirespeed_schema::outcome::{Count, Faults, StopReason};
+use wirespeed_schema::outcome::{Count, Faults};
 use wirespeed_schema::run::Severity;
 use wirespeed_schema::test::Capability;
 use wirespeed_schema::{Case, Outcome};
@@ -35,9 +35,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, outcomes: &[Outcome]) 
         );
     }
     // Messages under way when a run is cut short are neither received nor lost.
-    let complete = outcomes
-        .iter()
-        .all(|outcome| outcome.stop == StopReason::Completed && outcome.error.is_none());
+    let complete = outcomes.iter().all(Outcome::is_complete);
     if complete && outcomes.len() == case.ranks.len() {
         check_counts(findings, case, outcomes, unreliable);
     }

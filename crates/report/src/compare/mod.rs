@@ -25,7 +25,7 @@ use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::order::InOrder;
-use wirespeed_schema::outcome::{Outcome, StopReason};
+use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::section::{Imported, Section as _};
 
@@ -121,10 +121,9 @@ pub fn compare_arms(
 
 /// `case` with only those repetitions that `other` has too, both of which came to their end, in the order of their numbers.
 pub(crate) fn in_pairs(case: &CaseResult, other: &CaseResult) -> CaseResult {
-    let ended = |outcome: &Outcome| outcome.stop == StopReason::Completed && outcome.error.is_none();
     let ran = |case: &CaseResult, index: u32| {
         let mut repetitions = case.repetitions.iter();
-        repetitions.any(|one| one.index == index && one.outcomes.iter().all(ended))
+        repetitions.any(|one| one.index == index && one.outcomes.iter().all(Outcome::is_complete))
     };
     let mut paired = case.clone();
     paired

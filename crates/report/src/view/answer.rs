@@ -8,6 +8,7 @@ use crate::interference::Interference;
 use crate::interference::words::interference_answers;
 use crate::labels::Input;
 use wirespeed_schema::Run;
+use wirespeed_schema::outcome::StopReason;
 use wirespeed_schema::run::Status;
 
 /// The sentences that come first in everything that is written about `input`; `rest`: its cases of other kinds.
@@ -29,7 +30,10 @@ pub fn answer(input: &Input, kind: &Kind, (charts, rest): (&[Picture], Option<&R
         said = headline::answers(input, charts);
     }
     if input.run.status == Status::Interrupted && measured {
-        let is_cut = input.run.cases.iter().any(|case| !case.cut_short.is_empty());
+        let cut_short = input.run.cases.iter().flat_map(|case| &case.cut_short);
+        let is_cut = cut_short
+            .flat_map(|repetition| &repetition.outcomes)
+            .any(|outcome| outcome.stop == StopReason::Interrupted);
         let told = match is_cut {
             true => "Incomplete: the run was interrupted, and what that cut short counts in no figure.",
             false => "Incomplete: the run was interrupted, and this is what was measured until then.",

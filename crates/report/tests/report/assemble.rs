@@ -286,6 +286,8 @@ fn a_run_that_was_cut_short_stands_apart_from_whole_ones() {
         assert_eq!(wirespeed_report::unfinished(&several), Some(word));
         assert_eq!((several.repetitions.len(), several.cut_short.len()), (6, 1));
         assert_eq!(several.cut_short[0].index, 6);
+        let order: Vec<u32> = several.seen().map(|run| run.index).collect();
+        assert_eq!(order, [0, 1, 2, 3, 4, 5, 6]);
         let bare = without_outcomes(&several);
         assert!(bare.cut_short[0].outcomes.is_empty() && !bare.cut_short[0].metrics.is_empty());
         let one = cut_at(1, cut);
@@ -296,6 +298,14 @@ fn a_run_that_was_cut_short_stands_apart_from_whole_ones() {
         assert!(none.metrics.contains_key("rtt_min_ns") && !none.metrics.contains_key("rtt_p50_ns"));
         assert_eq!(none.status, CaseStatus::Partial);
     }
+    // One in the middle keeps its place among all that were seen.
+    let middle = result(case("tcp", am_lat(64), 1000), 3, |run| {
+        let mut ends = ping_pong(64, 1000, 1000.0);
+        ends[0].error = (run == 1).then(|| "cut".into());
+        ends
+    });
+    let order: Vec<u32> = middle.seen().map(|run| run.index).collect();
+    assert_eq!((order, middle.cut_short.len()), (vec![0, 1, 2], 1));
     // No figure counts it, but wrong data are wrong wherever they came.
     let wrong = cut_at(1, |ends| {
         ends[0].faults.corrupt_messages = 1;

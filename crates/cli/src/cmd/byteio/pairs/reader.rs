@@ -2,15 +2,14 @@
 //! then is kept. It must never end a reader without having asked it to stop.
 
 use parking_lot::Mutex;
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
-};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
+use wirespeed_control::launch::child::end_group;
 use wirespeed_control::{StopFlag, StopLevel};
 use wirespeed_report::read::DOCUMENT_BYTES_MAX;
 
@@ -104,7 +103,7 @@ impl Reader {
             }
             std::thread::sleep(LOOK);
         }
-        self.end();
+        end_group(&mut self.child, END);
         if asked == StopLevel::None {
             return Err("the reader did not end within a week".to_owned());
         }
@@ -131,30 +130,12 @@ impl Reader {
             std::thread::sleep(LOOK / 4);
         }
     }
-
-    /// End it and all that it started: in order, or else at once.
-    fn end(&mut self) {
-        let group = Pid::from_child(&self.child);
-        for signal in [Signal::TERM, Signal::KILL] {
-            // One that is gone already is no error.
-            let _ = kill_process_group(group, signal);
-            let deadline = Instant::now() + END;
-            while Instant::now() < deadline {
-                // Its leader counts until it is waited for; who leads may be gone before the one that has the document.
-                let _ = self.child.try_wait();
-                if test_kill_process_group(group).is_err() {
-                    return;
-                }
-                std::thread::sleep(LOOK / 4);
-            }
-        }
-    }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            self.end();
+            end_group(&mut self.child, END);
         }
     }
 }
@@ -196,6 +177,7 @@ impl Pipe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::test_kill_process_group;
 
     fn shell(line: &str, stop: &StopFlag) -> Result<Said, String> {
         said_by(&["sh", "-c", line].map(str::to_owned), stop)
