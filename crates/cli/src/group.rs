@@ -43,6 +43,8 @@ pub struct GroupRun {
     pub failure: Option<Failure>,
     /// Ranks that broke it by themselves.
     pub blamed: Vec<Blamed>,
+    /// How long servers kept it waiting, since they measured others.
+    pub queued: Duration,
     /// From the start of the ranks to the first barrier.
     pub setup_ns: u64,
     /// Other sessions on the same server meanwhile.
@@ -140,8 +142,6 @@ pub struct Groups<'a> {
     job: Option<Group>,
     /// A server that could not be reached is not tried again for every case.
     unreachable: Option<(String, Failure)>,
-    /// Time in servers' queues that nobody has taken note of yet.
-    queued: Duration,
 }
 
 impl<'a> Groups<'a> {
@@ -156,7 +156,6 @@ impl<'a> Groups<'a> {
             open: None,
             job: None,
             unreachable: None,
-            queued: Duration::ZERO,
         }
     }
 
@@ -234,11 +233,6 @@ impl<'a> Groups<'a> {
         self.registry
     }
 
-    /// How long runs since the last call were kept waiting in servers' queues.
-    pub fn take_queued(&mut self) -> Duration {
-        std::mem::take(&mut self.queued)
-    }
-
     /// Run a case once, over new connections.
     pub fn run(&mut self, planned: &PlannedCase, stop: &StopFlag, on_interval: OnInterval) -> GroupRun {
         let (named, silent) = (self.reach.ranks_have_names, self.reach.is_silent);
@@ -257,12 +251,12 @@ impl<'a> Groups<'a> {
             Err(failure) => {
                 return GroupRun {
                     blamed: std::mem::take(&mut self.missing),
+                    queued: queue.left(),
                     ..GroupRun::failed(failure)
                 };
             }
         };
         let result = group.run(&planned.case, &mut events, stop);
-        self.queued += queue.left();
         let failure = result.error.map(|error| {
             let known = error.remedy.clone();
             let remedy = known.unwrap_or_else(|| remedy_for(&planned.case));
@@ -280,6 +274,7 @@ impl<'a> Groups<'a> {
             outcomes,
             failure,
             blamed: result.blamed,
+            queued: queue.left(),
             setup_ns: result.setup_ns,
             overlapping_sessions: result.overlapping_sessions,
         }
@@ -515,6 +510,7 @@ impl GroupRun {
             outcomes: Vec::new(),
             failure: Some(failure),
             blamed: Vec::new(),
+            queued: Duration::ZERO,
             setup_ns: 0,
             overlapping_sessions: 0,
         }

@@ -42,7 +42,7 @@ mod wording;
 pub mod workers;
 
 pub use assemble::{
-    Goal, UNREACHED, case_result, failed_case, is_unreached, is_whole, repetition, repetition_metrics,
+    Goal, Runs, UNREACHED, case_result, failed_case, is_unreached, repetition, repetition_metrics, result_of,
     run_status, skipped_case, unfinished, with_convergence, without_outcomes,
 };
 pub use checks::{Limits, Unusable, broken_law, host_remarks, run_remarks};

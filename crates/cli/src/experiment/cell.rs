@@ -5,8 +5,8 @@ use super::loads::loaded;
 use super::runner::Measured;
 use crate::errors::{Failure, exit};
 use std::time::Instant;
-use wirespeed_report::Limits;
 use wirespeed_report::interference::{Loaded, under_load};
+use wirespeed_report::{Limits, Runs};
 use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::order::InOrder;
 use wirespeed_schema::plan::PlannedCase;
@@ -55,10 +55,7 @@ pub struct Cell {
     pub skip: Option<(String, String)>,
     /// What its medium carries at most, once that was found out.
     pub limits: Option<Limits>,
-    /// Its runs that came to their end.
-    repetitions: Vec<Repetition>,
-    /// Its runs that did not.
-    cut_short: Vec<Repetition>,
+    runs: Runs,
     /// Why it is not run any more.
     pub failure: Option<Failure>,
     /// What was published of it.
@@ -84,8 +81,7 @@ impl Cell {
             loaded,
             skip: None,
             limits: None,
-            repetitions: Vec::new(),
-            cut_short: Vec::new(),
+            runs: Runs::default(),
             failure: None,
             result: None,
         };
@@ -121,15 +117,12 @@ impl Cell {
 
     /// Its runs that count: those that came to their end, or all where none did.
     pub fn runs(&self) -> &[Repetition] {
-        match self.repetitions.is_empty() {
-            true => &self.cut_short,
-            false => &self.repetitions,
-        }
+        self.runs.counting()
     }
 
     /// Whether there is something to publish.
     pub fn is_known(&self) -> bool {
-        self.skip.is_some() || self.failure.is_some() || !self.runs().is_empty()
+        self.skip.is_some() || self.failure.is_some() || !self.runs.is_empty()
     }
 
     /// Whether it runs no more.
@@ -139,7 +132,7 @@ impl Cell {
 
     /// Whether it is known well enough after measuring since `began`.
     pub fn has_reached(&self, how: &How, began: Instant) -> bool {
-        let look = |goal: &wirespeed_report::Goal| goal.look(self.runs(), elapsed_ns(began), false);
+        let look = |goal: &wirespeed_report::Goal| goal.look(&self.runs, elapsed_ns(began), false);
         how.goal.as_ref().is_some_and(|goal| look(goal).is_some())
     }
 
@@ -152,11 +145,8 @@ impl Cell {
             // Nothing was measured, which unsays no failure of an earlier run.
             return false;
         }
-        let case = &self.planned.case;
-        let is_whole = |run: &Repetition| wirespeed_report::is_whole(case, run);
-        match measured.repetition.as_ref().is_some_and(is_whole) {
-            true => self.repetitions.extend(measured.repetition),
-            false => self.cut_short.extend(measured.repetition),
+        if let Some(run) = measured.repetition {
+            self.runs.keep(&self.planned.case, run, measured.broke_off);
         }
         let refused = measured.failure.as_ref().is_some_and(|f| f.code == exit::REFUSED);
         // What an interruption breaks off is no failure of the case.
@@ -193,15 +183,13 @@ impl Cell {
         if let Some((reason, remedy)) = &self.skip {
             return wirespeed_report::skipped_case(case, reason, Some(remedy.clone()));
         }
-        if let (Some(failure), true) = (&self.failure, self.runs().is_empty()) {
+        if let (Some(failure), true) = (&self.failure, self.runs.is_empty()) {
             return wirespeed_report::failed_case(case, &failure.cause, Some(failure.remedy.clone()));
         }
         let goal = how.goal.as_ref();
-        let convergence = goal.and_then(|goal| goal.look(self.runs(), elapsed_ns(began), true));
+        let convergence = goal.and_then(|goal| goal.look(&self.runs, elapsed_ns(began), true));
         let limits = self.limits.take().unwrap_or_default();
-        let mut repetitions = std::mem::take(&mut self.repetitions);
-        repetitions.append(&mut self.cut_short);
-        let mut result = wirespeed_report::case_result(case, repetitions, &limits);
+        let mut result = wirespeed_report::result_of(case, std::mem::take(&mut self.runs), &limits);
         if let Some(failure) = &self.failure {
             if result.status == CaseStatus::Ok {
                 result.status = CaseStatus::Partial;

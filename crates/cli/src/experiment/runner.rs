@@ -32,6 +32,8 @@ pub struct Visit<'a> {
 pub struct Measured {
     /// What the ranks saw.
     pub repetition: Option<Repetition>,
+    /// The repetition did not come to its end, which none of its ranks can tell.
+    pub broke_off: bool,
     /// Why it did not end well.
     pub failure: Option<Failure>,
     /// The case as it turned out, where something of it was open before: the size of a file at the far end.
@@ -144,7 +146,7 @@ impl Groups<'_> {
         Measured {
             repetition,
             failure: run.failure,
-            queued: self.take_queued(),
+            queued: run.queued,
             ..Measured::default()
         }
     }

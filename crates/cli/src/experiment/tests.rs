@@ -24,6 +24,8 @@ struct Fake {
     fails: BTreeMap<usize, u32>,
     /// A run that is left out.
     left_out: Option<(usize, u32)>,
+    /// A run that does not come to its end, whatever its ranks say.
+    broke_off: Option<(usize, u32)>,
     /// A run that is the last of all.
     last: Option<(usize, u32)>,
     /// A round that cannot begin.
@@ -65,6 +67,7 @@ impl Runner for Fake {
         repetition.metrics.insert("rtt_p50_ns".to_owned(), exact.unwrap());
         Measured {
             repetition: (!fails).then_some(repetition),
+            broke_off: self.broke_off == Some((visit.cell, visit.round)),
             failure: (fails || is_last).then(|| broken("it broke")),
             queued: self.queued,
             is_last,
@@ -344,6 +347,25 @@ fn a_goal_ends_each_case_and_rounds_without_cases_are_the_runners() {
         vec![Vec::new()],
     );
     assert_eq!(did.len(), 6, "{did:?}");
+}
+
+#[test]
+fn a_run_that_broke_off_stands_apart_and_is_one_of_those_that_were_allowed() {
+    let goal = ExperimentArgs {
+        until: Some("p99:5%".to_owned()),
+        ..ExperimentArgs::default()
+    };
+    let fake = Fake {
+        broke_off: Some((0, 4)),
+        ..Fake::default()
+    };
+    let (found, did) = ran(how("12", goal), fake, vec![cases(1)]);
+    assert_eq!(runs(&did).len(), 12);
+    let result = &found.results[0];
+    assert_eq!((result.repetitions.len(), result.cut_short.len()), (11, 1));
+    assert_eq!(result.cut_short[0].index, 4);
+    let why = result.convergence.as_ref().unwrap().why.clone().unwrap();
+    assert!(why.starts_with("the most runs"), "{why}");
 }
 
 #[test]

@@ -9,12 +9,15 @@ mod merged;
 mod over_runs;
 mod posted;
 mod resampled;
+mod runs;
 mod until;
 mod waiting;
 
 pub(crate) use flows::peer_of;
 pub use flows::{Flow, TakenIn, flows, in_flight_mean_msgs};
 pub use merged::merged_samples;
+pub use runs::Runs;
+pub(crate) use runs::is_whole;
 pub use until::Goal;
 pub use waiting::{busy_shares, sleeps, way_of_waiting};
 
@@ -77,11 +80,17 @@ pub fn repetition(
 
 /// A case with figures over all repetitions, status and remarks. No repetition at all gives `Failed`.
 pub fn case_result(case: Case, repetitions: Vec<Repetition>, limits: &Limits) -> CaseResult {
-    if repetitions.is_empty() {
+    let runs = Runs::of(&case, repetitions);
+    result_of(case, runs, limits)
+}
+
+/// The same, where it is known which of the repetitions came to their end.
+pub fn result_of(case: Case, runs: Runs, limits: &Limits) -> CaseResult {
+    if runs.is_empty() {
         return failed_case(case, "no repetition was measured", None);
     }
-    let end = early_end(&case, &repetitions);
-    let (repetitions, cut_short) = apart(&case, repetitions);
+    let (repetitions, cut_short) = runs.apart();
+    let end = early_end(&case, repetitions.iter().chain(&cut_short));
     let (metrics, withheld) = over_runs::figures(&repetitions);
     let resampled = resampled::figures(&repetitions, &metrics);
     let (remarks, wrong_data) = checks::remarks(&case, (&repetitions, &cut_short), &metrics, limits);
@@ -110,21 +119,6 @@ pub fn case_result(case: Case, repetitions: Vec<Repetition>, limits: &Limits) ->
         repetitions,
         cut_short,
     }
-}
-
-/// Those that figures are over, and those that were cut short beside them: all count where none came to its end.
-fn apart(case: &Case, repetitions: Vec<Repetition>) -> (Vec<Repetition>, Vec<Repetition>) {
-    let is_whole = |repetition: &Repetition| is_whole(case, repetition);
-    let (whole, cut_short): (Vec<_>, Vec<_>) = repetitions.into_iter().partition(is_whole);
-    match whole.is_empty() {
-        true => (cut_short, Vec::new()),
-        false => (whole, cut_short),
-    }
-}
-
-/// Whether a repetition came to its end: every rank with a part tells so.
-pub fn is_whole(case: &Case, repetition: &Repetition) -> bool {
-    repetition.outcomes.iter().all(Outcome::is_complete) && lacking(case, repetition).is_none()
 }
 
 /// How many ranks delivered a result, and how many have a part, where these are more.
@@ -250,7 +244,10 @@ fn unmeasured(case: Case, status: CaseStatus, error: String, remedy: Option<Stri
 
 /// Cause and remedy when some rank did not come to its end. The rank whose end explains the others' speaks: who failed,
 /// then who was interrupted; others only lost their peer.
-fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)> {
+fn early_end<'a>(
+    case: &Case,
+    repetitions: impl Iterator<Item = &'a Repetition> + Clone,
+) -> Option<(String, String)> {
     let look = "look at that rank's own messages, then run the case again";
     let telling = |outcome: &&Outcome| match outcome.stop {
         StopReason::Failed => 0,
@@ -258,7 +255,7 @@ fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)
         StopReason::PeerLost => 2,
         StopReason::Completed => 3,
     };
-    let outcomes = repetitions.iter().flat_map(|repetition| &repetition.outcomes);
+    let outcomes = repetitions.clone().flat_map(|repetition| &repetition.outcomes);
     if let Some(outcome) = outcomes
         .filter(|outcome| !outcome.is_complete())
         .min_by_key(telling)
@@ -280,7 +277,8 @@ fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)
         return Some((cause, outcome.remedy().unwrap_or(remedy).to_owned()));
     }
     let lacks = |repetition: &Repetition| Some((repetition.index, lacking(case, repetition)?));
-    let (index, (delivered, parts)) = repetitions.iter().find_map(lacks)?;
+    let mut repetitions = repetitions;
+    let (index, (delivered, parts)) = repetitions.find_map(lacks)?;
     let cause = format!(
         "repetition {}: {} of {} delivered a result",
         index,

@@ -1,5 +1,6 @@
 //! Whether a case has been repeated often enough: the user's goal against the figures of the runs so far.
 
+use super::Runs;
 use crate::stats::{Caps, Look, StopRule, Target};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::plan::{PlanError, Until};
@@ -44,16 +45,20 @@ impl Goal {
         found.cloned().unwrap_or_else(|| self.statistic.clone())
     }
 
-    /// How it stands after these repetitions and `elapsed_ns` of measuring: `None` for more, else how it ended. `last`:
+    /// How it stands after these runs and `elapsed_ns` of measuring: `None` for more, else how it ended. `last`:
     /// there will be no more repetitions in any case.
-    pub fn look(&self, repetitions: &[Repetition], elapsed_ns: u64, last: bool) -> Option<Convergence> {
+    pub fn look(&self, all: &Runs, elapsed_ns: u64, last: bool) -> Option<Convergence> {
+        let repetitions = all.counting();
         let tag = self.tag(repetitions);
         let values: Vec<f64> = repetitions
             .iter()
             .filter_map(|repetition| repetition.figure(&tag))
             .collect();
         let runs = u32::try_from(repetitions.len()).unwrap_or(u32::MAX);
-        let (ratio, why) = match self.rule.look(&values, runs, elapsed_ns, last) {
+        let mut rule = self.rule;
+        // A run that was cut short is one of those that were allowed, too.
+        rule.caps.runs = rule.caps.runs.saturating_sub(all.made().saturating_sub(runs));
+        let (ratio, why) = match rule.look(&values, runs, elapsed_ns, last) {
             Look::Continue => return None,
             Look::Reached { half_width_ratio } => (Some(half_width_ratio), None),
             Look::NotReached {

@@ -80,8 +80,8 @@ impl Findings {
     }
 }
 
-/// Remarks on a case, worst first and each code once, and whether its data were wrong. Those on figures over repetitions are
-/// of those that count, all others of what was cut short too.
+/// Remarks on a case, worst first and each code once, and whether its data were wrong. Of what
+/// was cut short only wrong data are told: no figure is over it.
 pub(crate) fn remarks(
     case: &Case,
     (repetitions, cut_short): (&[Repetition], &[Repetition]),
@@ -89,7 +89,10 @@ pub(crate) fn remarks(
     limits: &Limits,
 ) -> (Vec<Remark>, bool) {
     let mut findings = Findings::default();
-    for repetition in repetitions.iter().chain(cut_short) {
+    for repetition in cut_short {
+        data::check(&mut findings, case, &repetition.outcomes);
+    }
+    for repetition in repetitions {
         data::check(&mut findings, case, &repetition.outcomes);
         laws::check(&mut findings, case, repetition, limits);
         clock::check(&mut findings, case, repetition);

@@ -18,6 +18,7 @@ pub use refused::CompareError;
 pub use section::{Comparison, Difference, MeshChange, Method, Reasons, Row, Side, Unjudged, Verdict};
 pub use verdict::{Sides, judge, more_is_better};
 
+use crate::assemble::is_whole;
 use matching::Matched;
 use mesh::Meshes;
 use verdict::judge_families;
@@ -25,7 +26,6 @@ use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::order::InOrder;
-use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::section::{Imported, Section as _};
 
@@ -123,7 +123,7 @@ pub fn compare_arms(
 pub(crate) fn in_pairs(case: &CaseResult, other: &CaseResult) -> CaseResult {
     let ran = |case: &CaseResult, index: u32| {
         let mut repetitions = case.repetitions.iter();
-        repetitions.any(|one| one.index == index && one.outcomes.iter().all(Outcome::is_complete))
+        repetitions.any(|one| one.index == index && is_whole(&case.case, one))
     };
     let mut paired = case.clone();
     paired

@@ -16,7 +16,7 @@ use wirespeed_schema::{Case, HistogramData};
 /// Significant decimal digits of the export.
 pub const DIGITS: u8 = 3;
 
-/// All samples of a run: one line a series, tagged `case.repetition.rank.kind` (numbers from 0); comments at the
+/// All samples that the figures of a run are over: one line a series, tagged `case.repetition.rank.kind` (numbers from 0); comments at the
 /// top name the cases. Times are seconds since the start of the measured phases, end to end.
 pub fn log(run: &Run) -> Result<String, RenderError> {
     let mut bytes = Vec::new();
@@ -33,7 +33,7 @@ pub fn log(run: &Run) -> Result<String, RenderError> {
         .map_err(failed)?;
     let mut start = Duration::ZERO;
     for (number, result) in run.cases.iter().enumerate() {
-        for repetition in result.seen() {
+        for repetition in &result.repetitions {
             let mut longest = Duration::ZERO;
             for outcome in &repetition.outcomes {
                 let elapsed = Duration::from_nanos(outcome.elapsed_ns);

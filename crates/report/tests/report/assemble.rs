@@ -7,7 +7,7 @@ use wirespeed_report::{
 use wirespeed_schema::Test;
 use wirespeed_schema::case::{GroupKind, RankSpec, Role};
 use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
-use wirespeed_schema::run::{CaseStatus, Status};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Severity, Status};
 use wirespeed_schema::test::{Capability, Layout, Rma};
 
 fn value(metrics: &std::collections::BTreeMap<String, wirespeed_schema::run::Metric>, tag: &str) -> f64 {
@@ -306,7 +306,21 @@ fn a_run_that_was_cut_short_stands_apart_from_whole_ones() {
     });
     let order: Vec<u32> = middle.seen().map(|run| run.index).collect();
     assert_eq!((order, middle.cut_short.len()), (vec![0, 1, 2], 1));
-    // No figure counts it, but wrong data are wrong wherever they came.
+    // No figure counts it, so what is odd in it is no remark on those that count.
+    let odd = |whole| {
+        cut_at(whole, |ends| {
+            ends[0].stop = StopReason::Interrupted;
+            ends[0].elapsed_ns = 1;
+        })
+    };
+    let suspects = |result: &CaseResult| {
+        let remarks = result.remarks.iter();
+        remarks
+            .filter(|remark| remark.severity == Severity::Suspect)
+            .count()
+    };
+    assert_eq!((suspects(&odd(6)), suspects(&odd(0))), (0, 1));
+    // Wrong data are wrong wherever they came.
     let wrong = cut_at(1, |ends| {
         ends[0].faults.corrupt_messages = 1;
         ends[0].stop = StopReason::Interrupted;

@@ -40,8 +40,21 @@ pub struct Rounds<'a> {
     /// The figure of each case by which pairs are compared.
     tags: Vec<&'static str>,
     shown: Shown,
+    /// Of the run that goes on, the time that was spent in servers' queues.
+    queued: Duration,
     /// Why nothing further can be measured.
     over: Option<Failure>,
+}
+
+/// What the rounds of a run gave.
+#[derive(Default)]
+struct Cycle {
+    /// Every pair's figures by tag.
+    figures: All,
+    /// The first failure.
+    failed: Option<String>,
+    /// All rounds were had.
+    is_through: bool,
 }
 
 impl<'a> Rounds<'a> {
@@ -66,6 +79,7 @@ impl<'a> Rounds<'a> {
             known,
             tags,
             shown,
+            queued: Duration::ZERO,
             over: None,
         };
         for host in 0..roster.hosts.len() {
@@ -142,6 +156,7 @@ impl<'a> Rounds<'a> {
             };
             let mut on_interval = |rank: u32, interval: &_| on_seen(Seen::Interval(rank, interval));
             let run = self.groups.run(&planned, stop, &mut on_interval);
+            self.queued += run.queued;
             // What an interruption breaks off is no failure.
             if run.failure.is_some() && stop.is_requested() {
                 attempts.give_up();
@@ -238,24 +253,26 @@ impl<'a> Rounds<'a> {
         pairs.iter().map(one).collect()
     }
 
-    /// All rounds of a run; every pair's figures by tag, and the first failure.
+    /// All rounds of a run.
     fn rounds(
         &mut self,
         (visit, turn): (Visit, Turn),
         planned: &PlannedCase,
         stop: &StopFlag,
         on_seen: OnSeen,
-    ) -> (All, Option<String>) {
+    ) -> Cycle {
         let subject = visit.subject;
         let Turn { stage, rounds } = turn;
         let Some(until) = self.until((visit, stage), rounds.len()) else {
-            return (All::new(), None);
+            return Cycle::default();
         };
         let label = planned.case.label();
         self.shown
             .begin(&planned.case, rounds.len(), stage == Stage::Look);
-        let (mut figures, mut failed) = (All::new(), None);
-        let mut is_through = true;
+        let mut cycle = Cycle {
+            is_through: true,
+            ..Cycle::default()
+        };
         for round in rounds {
             // A host may be set aside while the cycle goes on.
             let round = self.known.borrow().asked((visit, stage), round);
@@ -264,33 +281,34 @@ impl<'a> Rounds<'a> {
             if round.is_empty() {
                 continue;
             }
-            let began = self.known.borrow().now();
+            let (began, queued_before) = (self.known.borrow().now(), self.queued);
             if !self.known.borrow().allowance.has_time(began, subject, until) {
-                is_through = false;
+                cycle.is_through = false;
                 break;
             }
             let wanted = round.len();
             let found = self.round(planned, round, stop, on_seen);
             let is_whole = found.len() == wanted;
-            let took = self.known.borrow().now().saturating_sub(began);
+            let queued = self.queued.saturating_sub(queued_before);
+            let took = self.known.borrow().now().saturating_sub(began + queued);
             self.known.borrow_mut().allowance.took(subject, took);
             for (pair, measured) in found {
                 let figure = self.keep((visit, stage), pair, &measured, on_seen);
                 if let Err(why) = figure {
-                    failed.get_or_insert(why);
+                    cycle.failed.get_or_insert(why);
                 }
                 for (tag, (value, samples)) in measured.into_iter().flatten() {
-                    figures.entry(tag).or_default().push((pair, value, samples));
+                    cycle.figures.entry(tag).or_default().push((pair, value, samples));
                 }
             }
             if !is_whole {
-                is_through = false;
+                cycle.is_through = false;
                 break;
             }
         }
-        self.known.borrow_mut().end((visit, stage), is_through);
+        self.known.borrow_mut().end((visit, stage), cycle.is_through);
         self.shown.end();
-        (figures, failed)
+        cycle
     }
 
     /// Until when these rounds may run; `None` where they do not fit into the time that there is.
@@ -337,7 +355,7 @@ impl<'a> Rounds<'a> {
         planned: &PlannedCase,
         stop: &StopFlag,
         on_seen: OnSeen,
-    ) -> Result<(All, Option<String>), Failure> {
+    ) -> Result<Cycle, Failure> {
         let storm = self.storms[visit.subject][number].clone();
         self.take_turns(&turn, planned, stop);
         let seats = storm.seats();
@@ -393,19 +411,25 @@ impl Runner for Rounds<'_> {
             None => Ok(self.rounds((visit, turn), planned, stop, on_seen)),
             Some(number) => self.in_storm((visit, turn, number), planned, stop, on_seen),
         };
-        let (figures, failed) = match found {
-            Ok(found) => found,
+        let queued = std::mem::take(&mut self.queued);
+        let cycle = match found {
+            Ok(cycle) => cycle,
             // What the user broke off is no failure.
             Err(_) if stop.is_requested() => return Measured::default(),
             Err(failure) => {
                 return Measured {
                     failure: Some(failure),
-                    queued: self.groups.take_queued(),
+                    queued,
                     ..Measured::default()
                 };
             }
         };
         let over = self.over.clone();
+        let Cycle {
+            figures,
+            failed,
+            is_through,
+        } = cycle;
         let none = failed.filter(|_| figures.is_empty() && !is_look);
         let failure = over.clone().or(none.map(|why| {
             Failure::failed(
@@ -419,9 +443,10 @@ impl Runner for Rounds<'_> {
         }
         Measured {
             repetition,
+            broke_off: !is_through,
             failure,
             case: None,
-            queued: self.groups.take_queued(),
+            queued,
             is_last: over.is_some(),
         }
     }

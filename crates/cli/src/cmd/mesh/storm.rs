@@ -197,6 +197,7 @@ mod tests {
             outcomes: ranks.iter().copied().map(outcome).collect(),
             failure: Some(Failure::interrupted("")),
             blamed,
+            queued: Duration::ZERO,
             setup_ns: 0,
             overlapping_sessions: 0,
         };

@@ -7,7 +7,7 @@ use super::roster::Roster;
 use super::rounds::Rounds;
 use super::shown::Shown;
 use super::turn::Stage;
-use crate::experiment::{Runner as _, Visit};
+use crate::experiment::{Measured, Runner as _, Visit};
 use crate::group::{Groups, Reach};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -78,10 +78,16 @@ fn ran(budget: Option<Duration>) -> [MeshProbe; 2] {
 
 /// The same, with what is known before it.
 fn ran_after(known: Known) -> [MeshProbe; 2] {
+    let known = Rc::new(RefCell::new(known));
+    measured(&known);
+    ended(&mut known.borrow_mut())
+}
+
+/// A run under the load.
+fn measured(known: &Rc<RefCell<Known>>) -> Measured {
     let registry = Registry::empty();
     let ground = Nowhere(&registry);
     let roster = Roster::named(&["a", "b", "c", "d"]);
-    let known = Rc::new(RefCell::new(known));
     let tags = vec!["bandwidth_bytes_per_s"];
     let mut rounds = Rounds::new(
         (&ground, Vec::new()),
@@ -92,8 +98,7 @@ fn ran_after(known: Known) -> [MeshProbe; 2] {
     let ranks = [Role::Source, Role::Sink].map(RankSpec::new).to_vec();
     let case = Case::new(Test::AmBw(Stream::new(4096, Layout::Short, 16)), "tcp").with_ranks(ranks);
     let planned = PlannedCase { case, template: 0 };
-    rounds.measure(VISIT, &planned, &StopFlag::new(), &mut |_| ());
-    ended(&mut known.borrow_mut())
+    rounds.measure(VISIT, &planned, &StopFlag::new(), &mut |_| ())
 }
 
 #[test]
@@ -109,6 +114,8 @@ fn pairs_that_fail_under_a_load_are_counted_under_it() {
 fn a_cycle_under_a_load_that_has_no_time_is_no_part_of_the_survey() {
     let [case, under_load] = ran(Some(Duration::ZERO));
     assert!(case.complete && !under_load.complete);
+    let broke_off = |budget| measured(&Rc::new(RefCell::new(known(budget)))).broke_off;
+    assert_eq!([None, Some(Duration::ZERO)].map(broke_off), [false, true]);
 }
 
 #[test]
