@@ -98,7 +98,7 @@ impl Words {
     fn expanded(&self, registry: &Registry, group: GroupKind, ranks: u32) -> Result<Case, PlanError> {
         let named = self.0.iter().find(|(key, _)| key == "test");
         let test = named.and_then(|(_, name)| kind(name));
-        if let Some(test) = test.filter(|test| test.capability == Capability::Bulk) {
+        if let Some(test) = test.filter(|test| test.capability() == Capability::Bulk) {
             return Err(PlanError::new(
                 format!("{} cannot be measured from C: it needs a service", test.name),
                 "run `wirespeed byteio bench`",

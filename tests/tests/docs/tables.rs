@@ -353,7 +353,7 @@ fn tables_keys_of_plan_files() {
             taken_by.name
         );
         let mut plan = format!("[[case]]\n{}\n", parameter.example);
-        let place = match taken_by.capability {
+        let place = match taken_by.capability() {
             Capability::Bulk => &[
                 ("via", "byteio-mtom"),
                 ("to", "http://192.0.2.2/file"),

@@ -9,7 +9,7 @@ use wirespeed_schema::test::Capability;
 
 /// Every test whose both ends are ranks.
 fn between_ranks() -> Vec<&'static str> {
-    let kinds = KINDS.iter().filter(|kind| kind.capability != Capability::Bulk);
+    let kinds = KINDS.iter().filter(|kind| kind.capability() != Capability::Bulk);
     kinds.map(|kind| kind.name).collect()
 }
 

@@ -10,24 +10,20 @@ pub struct Source {
     pub text: String,
     /// The same length and lines, comments and literals blanked out.
     pub code: String,
-    /// Line, from 0, at which the file's unit tests begin; the number of lines where there are none.
-    pub tests_from: usize,
+    /// For each line whether it is of a unit test.
+    tested: Vec<bool>,
 }
 
 impl Source {
     /// Read `text` as the file at `path`.
     pub fn new(path: &str, text: String) -> Self {
         let code = strip::blank(&text);
-        let lines: Vec<&str> = code.lines().collect();
-        let tests_from = lines
-            .iter()
-            .position(|l| l.trim_start().starts_with("#[cfg(") && has_word(l, "test") && !has_word(l, "not"))
-            .unwrap_or(lines.len());
+        let tested = tested(&code);
         Source {
             path: path.to_owned(),
             text,
             code,
-            tests_from,
+            tested,
         }
     }
 
@@ -39,12 +35,10 @@ impl Source {
 
     /// Lines of code that ship, with their numbers from 1.
     pub fn shipped(&self) -> impl Iterator<Item = (usize, &str)> {
-        let end = if self.is_test() { 0 } else { self.tests_from };
-        self.code
-            .lines()
-            .take(end)
-            .enumerate()
-            .map(|(i, line)| (i + 1, line))
+        let is_test = self.is_test();
+        let all = self.code.lines().zip(&self.tested).enumerate();
+        let shipped = all.filter(move |(_, (_, tested))| !is_test && !**tested);
+        shipped.map(|(i, (line, _))| (i + 1, line))
     }
 
     /// All lines of code, with their numbers from 1.
@@ -53,9 +47,71 @@ impl Source {
     }
 }
 
+/// For each line of `code` whether it belongs to an item that only tests have.
+fn tested(code: &str) -> Vec<bool> {
+    let is_mark = |line: &str| {
+        line.trim_start().starts_with("#[cfg(") && has_word(line, "test") && !has_word(line, "not")
+    };
+    let mut open = None;
+    let of_line = |line: &str| {
+        if open.is_none() && is_mark(line) {
+            open = Some(0);
+            return true;
+        }
+        let Some(depth) = open else {
+            return false;
+        };
+        open = depth_behind(line, depth);
+        true
+    };
+    code.lines().map(of_line).collect()
+}
+
+/// How many braces and parentheses are open behind `line` of an item; `None` where the item ends in it.
+fn depth_behind(line: &str, before: u32) -> Option<u32> {
+    let mut depth = before;
+    for c in line.chars() {
+        match c {
+            '{' | '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            '}' if depth <= 1 => return None,
+            '}' => depth -= 1,
+            ';' if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    Some(depth)
+}
+
 /// Whether `word` stands in `line` with no letter, digit or underscore beside it.
 pub fn has_word(line: &str, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word)
         .any(|(at, _)| !line[..at].ends_with(part) && !line[at + word.len()..].starts_with(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_tests_have_is_left_out_and_nothing_else() {
+        let shipped = |text: &str| -> Vec<String> {
+            let source = Source::new("crates/a/src/b.rs", text.to_owned());
+            source.shipped().map(|(_, line)| line.to_owned()).collect()
+        };
+        for item in [
+            "mod tests;",
+            "mod tests {\n    fn a() {}\n\n    fn b() {}\n}",
+            "pub(super) fn plant(root: &Path, [a, b]: [u8; 2]) {\n    if a {\n    }\n}",
+            "#[derive(Debug)]\nstruct A(u8);",
+            "use a::{\n    b, c,\n};",
+            "const A: [u8; 2] = [1; 2];",
+            "impl A {\n}",
+        ] {
+            let text = format!("before\n#[cfg(test)]\n{item}\nbehind\n#[cfg(all(test, unix))]\n{item}\nend");
+            assert_eq!(shipped(&text), ["before", "behind", "end"], "{item}");
+        }
+        assert_eq!(shipped("#[cfg(not(test))]\nfn a() {}").len(), 2);
+    }
 }

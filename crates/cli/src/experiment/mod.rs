@@ -229,6 +229,7 @@ impl<'a> Experiment<'a> {
             .filter(|cell| cell.skip.is_none())
             .map(Cell::asked)
             .collect();
+        // Tells how much is to come.
         self.output.expect(runs.iter());
         let quiet = self.how.quiet || self.how.live.is_some();
         let progress = Progress::after(self.progress.take(), runs.iter(), quiet);

@@ -1,4 +1,4 @@
-//! The table of tests: for each its capability, the parameters it takes, its defaults and its words.
+//! The table of tests: for each its operation, the parameters it takes, its defaults and its words.
 //!
 //! A new test is a row of the table, a variant of [`Test`] and a body in the engine. Plans, help, docs and the checks of what
 //! a test takes read the table; none of them knows a test by name.
@@ -6,7 +6,7 @@
 mod row;
 mod table;
 
-pub use row::{Kind, Payload, Roles, UnderWay};
+pub use row::{Kind, Operation, Payload, Roles, UnderWay};
 pub use table::KINDS;
 
 use crate::plan::error::PlanError;
@@ -85,9 +85,14 @@ impl Test {
         kind(self.name())
     }
 
+    /// What a transport does for it.
+    pub fn operation(&self) -> Operation {
+        self.kind().map_or(Operation::Block, |kind| kind.operation)
+    }
+
     /// The capability that a transport must have for it.
     pub fn capability(&self) -> Capability {
-        self.kind().map_or(Capability::Bulk, |kind| kind.capability)
+        self.operation().capability()
     }
 
     /// True for tests whose ranks go through iterations of posted sends and receives together.

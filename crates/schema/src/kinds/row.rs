@@ -56,14 +56,54 @@ impl UnderWay {
     }
 }
 
+/// What a transport does in a test, again and again. It decides which capability the test needs, and which sizes it can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Send an active message.
+    Message,
+    /// Send a message that is matched with a receive.
+    Tagged,
+    /// Write into a peer's memory.
+    Put,
+    /// Read a peer's memory.
+    Get,
+    /// Add to a word of a peer.
+    Add,
+    /// The same, and fetch what was there.
+    FetchAdd,
+    /// Exchange a word of a peer.
+    Swap,
+    /// The same, if it is as expected.
+    CompareSwap,
+    /// Move blocks of a resource at a service.
+    Block,
+}
+
+impl Operation {
+    /// What a transport must have for it.
+    pub fn capability(self) -> Capability {
+        match self {
+            Operation::Message => Capability::Messages,
+            Operation::Tagged => Capability::Tagged,
+            Operation::Block => Capability::Bulk,
+            Operation::Put
+            | Operation::Get
+            | Operation::Add
+            | Operation::FetchAdd
+            | Operation::Swap
+            | Operation::CompareSwap => Capability::OneSided,
+        }
+    }
+}
+
 /// One test, as the table has it.
 pub struct Kind {
     /// The name in the field.
     pub name: &'static str,
     /// What it does, in a few words.
     pub summary: &'static str,
-    /// What a transport must have for it.
-    pub capability: Capability,
+    /// What a transport does for it.
+    pub operation: Operation,
     /// What it takes beside the parameters that all tests take.
     pub takes: &'static [&'static [&'static Parameter]],
     /// What its ranks do.
@@ -88,6 +128,11 @@ pub struct Kind {
 }
 
 impl Kind {
+    /// What a transport must have for it.
+    pub fn capability(&self) -> Capability {
+        self.operation.capability()
+    }
+
     /// Whether it takes `parameter` beside those that all tests take.
     pub fn has(&self, parameter: &Parameter) -> bool {
         self.takes

@@ -1,6 +1,6 @@
 //! The rows of the tests, in the order in which docs and `wirespeed run --help` list them.
 
-use super::row::{Kind, Payload, Roles, UnderWay};
+use super::row::{Kind, Operation, Payload, Roles, UnderWay};
 use crate::case::Role;
 use crate::neighbours;
 use crate::parameter::Parameter;
@@ -8,7 +8,7 @@ use crate::plan::error::PlanError;
 use crate::test::asked::{Asked, LAYOUT, OUTSTANDING, WINDOW};
 use crate::test::defined::{self, Defined};
 use crate::test::msgrate::{self, Grid, MsgRate, Pattern};
-use crate::test::{Atomic, Bulk, Capability, Hub, PingPong, Rma, Stream, Tagged, Test, bulk, hub, stream};
+use crate::test::{Atomic, Bulk, Hub, PingPong, Rma, Stream, Tagged, Test, bulk, hub, stream};
 
 /// Payload of latency tests and atomics.
 pub(super) const SMALL: u64 = 8;
@@ -22,7 +22,7 @@ static OUTSTANDINGS: [&Parameter; 1] = [&OUTSTANDING];
 const PING_PONG: Kind = Kind {
     name: "am_lat",
     summary: "ping-pong of active messages",
-    capability: Capability::Messages,
+    operation: Operation::Message,
     takes: &[&LAYOUTS],
     roles: Roles::Pairs,
     size_bytes: SMALL,
@@ -48,7 +48,7 @@ const STREAM: Kind = Kind {
 };
 
 const RMA: Kind = Kind {
-    capability: Capability::OneSided,
+    operation: Operation::Put,
     takes: &[&LAYOUTS, &OUTSTANDINGS],
     payload: Payload::NotEmpty,
     is_round_trip: false,
@@ -56,7 +56,7 @@ const RMA: Kind = Kind {
 };
 
 const ATOMIC: Kind = Kind {
-    capability: Capability::OneSided,
+    operation: Operation::Add,
     takes: &[&OUTSTANDINGS],
     payload: Payload::Word,
     is_round_trip: false,
@@ -64,7 +64,7 @@ const ATOMIC: Kind = Kind {
 };
 
 const POSTED: Kind = Kind {
-    capability: Capability::Tagged,
+    operation: Operation::Tagged,
     takes: &[&WINDOWS, &defined::OWN],
     is_round_trip: false,
     is_posted: true,
@@ -99,7 +99,7 @@ fn imb(size_bytes: u64) -> (u64, u64) {
 const BULK: Kind = Kind {
     name: "bulk_get",
     summary: "a file of a service, fetched in blocks over several connections",
-    capability: Capability::Bulk,
+    operation: Operation::Block,
     takes: &[&bulk::OWN, &OUTSTANDINGS],
     roles: Roles::Near(Role::Sink),
     size_bytes: bulk::BLOCK_BYTES,
@@ -139,7 +139,7 @@ pub static KINDS: [Kind; 27] = [
     Kind {
         name: "put_lat",
         summary: "ping-pong of puts; each end polls its own memory",
-        capability: Capability::OneSided,
+        operation: Operation::Put,
         payload: Payload::NotEmpty,
         read: |asked| PingPong::read(asked).map(Test::PutLat),
         ..PING_PONG
@@ -154,6 +154,7 @@ pub static KINDS: [Kind; 27] = [
     },
     Kind {
         name: "get",
+        operation: Operation::Get,
         summary: "time until a get has completed",
         inlines: false,
         read: |asked| Rma::read_get(asked).map(Test::Get),
@@ -161,18 +162,21 @@ pub static KINDS: [Kind; 27] = [
     },
     Kind {
         name: "fadd",
+        operation: Operation::FetchAdd,
         summary: "time until an atomic fetch-and-add has completed",
         read: |asked| Atomic::read(asked).map(Test::Fadd),
         ..ATOMIC
     },
     Kind {
         name: "swap",
+        operation: Operation::Swap,
         summary: "time until an atomic swap has completed",
         read: |asked| Atomic::read(asked).map(Test::Swap),
         ..ATOMIC
     },
     Kind {
         name: "cswap",
+        operation: Operation::CompareSwap,
         summary: "time until an atomic compare-and-swap has completed",
         read: |asked| Atomic::read(asked).map(Test::Cswap),
         ..ATOMIC
@@ -195,6 +199,7 @@ pub static KINDS: [Kind; 27] = [
     },
     Kind {
         name: "get_bw",
+        operation: Operation::Get,
         summary: "stream of gets",
         size_bytes: LARGE,
         under_way: UnderWay::Fixed(32),
@@ -212,7 +217,7 @@ pub static KINDS: [Kind; 27] = [
     Kind {
         name: "tag_lat",
         summary: "ping-pong of tagged messages",
-        capability: Capability::Tagged,
+        operation: Operation::Tagged,
         takes: &[],
         read: |asked| Tagged::read(asked).map(Test::TagLat),
         ..PING_PONG
@@ -220,7 +225,7 @@ pub static KINDS: [Kind; 27] = [
     Kind {
         name: "tag_bw",
         summary: "windows of tagged messages",
-        capability: Capability::Tagged,
+        operation: Operation::Tagged,
         takes: &[&WINDOWS],
         read: |asked| Tagged::read(asked).map(Test::TagBw),
         ..STREAM

@@ -109,7 +109,7 @@ mod tests {
                 "{}",
                 kind.name
             );
-            assert_eq!(test.capability(), kind.capability);
+            assert_eq!(test.capability(), kind.capability());
             // `shm` carries no more here.
             let usual = kind.size_bytes.min(1 << 20);
             assert_eq!(test.size_bytes(), usual, "{}", kind.name);

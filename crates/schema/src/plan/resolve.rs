@@ -83,7 +83,7 @@ fn transport<'a>(words: &Words<'a>, kind: &Kind, around: &dyn Surroundings) -> R
     let via = words.get(&VIA).ok_or_else(|| {
         let is_of_job = |via: &str| around.default_group(via, &TransportOptions::new()).0 == GroupKind::Job;
         let fits = |via: &&str| {
-            around.has_capability(via, kind.capability) && (!around.is_in_job() || is_of_job(via))
+            around.has_capability(via, kind.capability()) && (!around.is_in_job() || is_of_job(via))
         };
         let fitting: Vec<&str> = known.iter().copied().filter(fits).collect();
         let remedy = format!("add --via TRANSPORT: {}", fitting.join(", "));

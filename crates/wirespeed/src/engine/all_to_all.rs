@@ -199,7 +199,7 @@ impl Timing {
             intervals: meter.series(SampleKind::SendInterval),
             acknowledged: meter.series(SampleKind::Acknowledged),
             timed: Default::default(),
-            pace: rank.schedule(stream, meter),
+            pace: Schedule::new(rank.interval_ticks(stream), meter),
             sent: 0,
             since: 0,
         }

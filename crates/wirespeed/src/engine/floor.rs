@@ -2,7 +2,7 @@
 //! measurement.
 
 use super::payload::{Never, Short};
-use super::pingpong::{Arrival, hot_request};
+use super::pingpong::loops::{Arrival, hot_request};
 use super::wired::Wired;
 use crate::clock::Timebase;
 use crate::record::Recorder;

@@ -3,7 +3,6 @@
 use super::floor;
 use super::meter::{Measured, Meter};
 use super::phases;
-use super::schedule::Schedule;
 use super::tagged;
 use crate::clock::Timebase;
 use crate::engine::report::Report;
@@ -167,11 +166,6 @@ impl<'a> Rank<'a> {
         stream
             .pace_msg_per_s
             .map_or(0.0, |rate| second_ticks / rate as f64)
-    }
-
-    /// When the messages of a stream are to be sent.
-    pub fn schedule(&self, stream: &Stream, meter: &Meter) -> Schedule {
-        Schedule::new(self.interval_ticks(stream), meter)
     }
 
     /// The case gives this rank a role that its test does not have.

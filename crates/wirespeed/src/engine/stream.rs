@@ -48,7 +48,7 @@ impl Outgoing {
             timed: Timed::default(),
             intervals: meter.series(SampleKind::SendInterval),
             acknowledged: meter.series(SampleKind::Acknowledged),
-            pace: rank.schedule(stream, meter),
+            pace: Schedule::new(rank.interval_ticks(stream), meter),
         }
     }
 

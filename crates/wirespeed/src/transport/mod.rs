@@ -12,7 +12,9 @@ pub mod bootstrap;
 mod bulk;
 pub mod cancel;
 mod capabilities;
+mod check;
 pub(crate) mod error;
+mod limits;
 pub mod options;
 pub mod port;
 pub mod registry;
@@ -39,23 +41,22 @@ crate::transports!(folders);
 
 pub use bulk::{Bulk, Carried, NO_MESSAGES};
 pub use capabilities::{OneSided, Tagged};
+pub use check::check;
+pub(crate) use check::options_at;
 pub use error::ConnectError;
+pub use limits::{Atomics, ByLayout, Limits, NO_SHORTIOV, SizeLimit};
 pub(crate) use memory::memory_obstacle;
 pub use memory::{buffer, check_available};
 pub use room::Room;
 pub use service::Service;
 
-use crate::error::MeasureError;
 use bootstrap::{Bootstrap, BootstrapError};
 use cancel::Cancel;
 use options::{OptionError, OptionSpec};
-use port::{AtomicOp, Facts, MessagePort, OneSidedPort, TaggedPort, Width};
-use std::borrow::Cow;
+use port::{Facts, MessagePort, OneSidedPort, TaggedPort};
 use waiter::Waiter;
-use wirespeed_schema::case::{Case, GroupKind, Role, TransportOptions};
+use wirespeed_schema::case::{Case, TransportOptions};
 use wirespeed_schema::circle::Circles;
-use wirespeed_schema::test::{Capability, Layout, Test};
-use wirespeed_schema::units::format_asked_size;
 
 /// Whether this machine can use a transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,190 +79,6 @@ pub enum Support {
     Emulated(&'static str),
     /// Not at all, and why.
     Lacks(&'static str),
-}
-
-/// Whether a layout can be used for an operation, and for which sizes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SizeLimit {
-    /// Up to so many bytes.
-    UpTo(u64),
-    /// From the first to the second number of bytes.
-    Between(u64, u64),
-    /// Not at all, and why. The reason may come from a device: it is not always known beforehand.
-    Lacks(Cow<'static, str>),
-}
-
-impl SizeLimit {
-    /// Not at all, and why.
-    pub fn lacks(why: impl Into<Cow<'static, str>>) -> Self {
-        SizeLimit::Lacks(why.into())
-    }
-
-    /// Not at all, for a reason that is known beforehand.
-    pub const fn never(why: &'static str) -> Self {
-        SizeLimit::Lacks(Cow::Borrowed(why))
-    }
-
-    /// The largest size that is taken; `None` where none is.
-    pub fn largest(&self) -> Option<u64> {
-        match self {
-            SizeLimit::UpTo(max) | SizeLimit::Between(_, max) => Some(*max),
-            SizeLimit::Lacks(_) => None,
-        }
-    }
-}
-
-/// Limits by layout, indexed by `Layout as usize`.
-pub type ByLayout = [SizeLimit; Layout::COUNT];
-
-/// Why most transports have no layout `shortiov`.
-pub const NO_SHORTIOV: SizeLimit =
-    SizeLimit::never("its short sends take one piece, there is nothing to gather");
-
-/// Atomic operations that a transport has, by width of the word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Atomics([u8; 2]);
-
-impl Atomics {
-    /// None of them.
-    pub const NONE: Atomics = Atomics([0; 2]);
-    /// All of them.
-    pub const ALL: Atomics = Atomics([0xF; 2]);
-
-    /// With one more.
-    #[must_use]
-    pub fn with(mut self, op: AtomicOp, width: Width) -> Self {
-        self.0[width as usize] |= 1 << op as u8;
-        self
-    }
-
-    /// Whether `op` on words of `width` is among them.
-    pub fn has(self, op: AtomicOp, width: Width) -> bool {
-        self.0[width as usize] & 1 << op as u8 != 0
-    }
-}
-
-/// What a transport can do with given options.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Active messages by layout.
-    pub messages: ByLayout,
-    /// Puts by layout.
-    pub put: ByLayout,
-    /// Gets by layout (`short` never: a get has nothing to inline).
-    pub get: ByLayout,
-    /// Atomic operations.
-    pub atomics: Atomics,
-    /// Tagged messages.
-    pub tagged: SizeLimit,
-    /// Kinds of groups that it works in.
-    pub groups: &'static [GroupKind],
-    /// Most ranks of one group.
-    pub ranks_max: u32,
-}
-
-impl Limits {
-    /// Messages of these sizes and nothing else, between any number of ranks in these kinds of groups.
-    pub const fn of_messages(groups: &'static [GroupKind], messages: ByLayout) -> Self {
-        const NONE: SizeLimit = SizeLimit::never("the transport has messages alone");
-        Limits {
-            messages,
-            put: [NONE; Layout::COUNT],
-            get: [NONE; Layout::COUNT],
-            atomics: Atomics::NONE,
-            tagged: NONE,
-            groups,
-            ranks_max: u32::MAX,
-        }
-    }
-
-    /// With tagged messages of these sizes.
-    #[must_use]
-    pub fn with_tagged(mut self, tagged: SizeLimit) -> Self {
-        self.tagged = tagged;
-        self
-    }
-
-    /// With puts and gets of these sizes.
-    #[must_use]
-    pub fn with_one_sided(mut self, put: ByLayout, get: ByLayout) -> Self {
-        (self.put, self.get) = (put, get);
-        self
-    }
-
-    /// With these atomic operations.
-    #[must_use]
-    pub fn with_atomics(mut self, atomics: Atomics) -> Self {
-        self.atomics = atomics;
-        self
-    }
-
-    /// With at most so many ranks in a group.
-    #[must_use]
-    pub fn with_ranks_max(mut self, ranks: u32) -> Self {
-        self.ranks_max = ranks;
-        self
-    }
-
-    /// The limit that applies to `test`.
-    pub fn of(&self, test: &Test) -> SizeLimit {
-        let [short, bcopy, zcopy, shortiov] = self.by_layout(test);
-        match test.layout().unwrap_or(Layout::Short) {
-            Layout::Short => short,
-            Layout::Bcopy => bcopy,
-            Layout::Zcopy => zcopy,
-            Layout::Shortiov => shortiov,
-        }
-    }
-
-    /// Whether it works in groups of this kind. The ranks of a job are processes like others; whether they share a
-    /// machine is for the one who knows the job to say.
-    pub fn works_in(&self, group: GroupKind) -> bool {
-        let between_processes = [GroupKind::Processes, GroupKind::Hosts];
-        let is_process = || between_processes.iter().any(|kind| self.groups.contains(kind));
-        self.groups.contains(&group) || group == GroupKind::Job && is_process()
-    }
-
-    /// The most that any layout takes of `test`; 0 when none does.
-    pub fn largest_of(&self, test: &Test) -> u64 {
-        let by_layout = self.by_layout(test);
-        by_layout.iter().filter_map(SizeLimit::largest).max().unwrap_or(0)
-    }
-
-    fn by_layout(&self, test: &Test) -> ByLayout {
-        match test {
-            Test::AmLat(_) | Test::AmBw(_) | Test::AmBibw(_) | Test::HubLat(_) | Test::AmAlltoall(_) => {
-                self.messages.clone()
-            }
-            Test::PutLat(_) | Test::PutBw(_) => self.put.clone(),
-            Test::Get(_) | Test::GetBw(_) => self.get.clone(),
-            test if test.capability() == Capability::Tagged => std::array::from_fn(|_| self.tagged.clone()),
-            Test::AddLat(_) | Test::AddMr(_) => self.atomic(AtomicOp::Add, test),
-            Test::Fadd(_) => self.atomic(AtomicOp::FetchAdd, test),
-            // Windows of fixed size, whatever the block.
-            Test::BulkGet(_) | Test::BulkPut(_) => std::array::from_fn(|_| SizeLimit::UpTo(u64::MAX)),
-            Test::Swap(_) => self.atomic(AtomicOp::Swap, test),
-            Test::Cswap(_) => self.atomic(AtomicOp::CompareSwap, test),
-            _ => std::array::from_fn(|_| SizeLimit::UpTo(8)),
-        }
-    }
-
-    fn atomic(&self, op: AtomicOp, test: &Test) -> ByLayout {
-        let (width, bytes) = if test.size_bytes() == 4 {
-            (Width::W4, 4)
-        } else {
-            (Width::W8, 8)
-        };
-        let limit = match self.atomics.has(op, width) {
-            true => SizeLimit::UpTo(8),
-            false => SizeLimit::lacks(format!(
-                "there is no atomic {} on words of {bytes} bytes",
-                op.name()
-            )),
-        };
-        std::array::from_fn(|_| limit.clone())
-    }
 }
 
 /// Sizes that a port must be able to serve; computed by the engine from the case.
@@ -550,131 +367,3 @@ pub trait Messages: Transport {
 
 /// What ranks that exchange messages say of wholes.
 pub(crate) const NO_BULK: Support = Support::Lacks("it moves messages between ranks, no files of a service");
-
-/// A rank's options of its transport.
-pub(crate) fn options_at<T: Transport>(case: &Case, rank: u32) -> Result<T::Options, MeasureError> {
-    T::parse(&case.options_at(rank)).map_err(not_understood)
-}
-
-fn not_understood(error: OptionError) -> MeasureError {
-    MeasureError::Usage(error.to_string())
-}
-
-/// Why a transport cannot run a case, found before anything is opened. What ranks have of their own may not be had here, so it
-/// is only read.
-pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
-    let options = T::parse(&case.options).map_err(not_understood)?;
-    for (rank, _) in (0..)
-        .zip(&case.ranks)
-        .filter(|(_, rank)| !rank.options.is_empty())
-    {
-        options_at::<T>(case, rank)?;
-    }
-    let kind = Kind {
-        name: T::NAME,
-        support: match case.test.capability() {
-            Capability::Messages => T::MESSAGES,
-            Capability::Tagged => T::TAGGED,
-            Capability::OneSided => T::ONE_SIDED,
-            Capability::Bulk => T::BULK,
-        },
-        lossy: T::LOSSY,
-        carries_payload: T::CARRIES_PAYLOAD,
-    };
-    kind.runs(case)?;
-    if let Availability::Missing(why) | Availability::NotPermitted(why) = T::ready(&options) {
-        return refuse(case, &why);
-    }
-    kind.takes(case, &T::limits(&options))
-}
-
-fn refuse(case: &Case, why: &str) -> Result<(), MeasureError> {
-    Err(MeasureError::Unsupported(format!("{}: {why}", case.label())))
-}
-
-/// What a check needs of a transport, so that the rest of it is compiled once.
-struct Kind {
-    name: &'static str,
-    /// Of what the case's test needs.
-    support: Support,
-    lossy: bool,
-    carries_payload: bool,
-}
-
-impl Kind {
-    /// Whether it runs tests of this kind, whatever its options.
-    fn runs(&self, case: &Case) -> Result<(), MeasureError> {
-        if let Support::Lacks(why) = self.support {
-            let capability = case.test.capability().in_words();
-            return refuse(case, &format!("{} has no {capability}: {why}", self.name));
-        }
-        if self.lossy && matches!(case.test, Test::HubLat(_)) {
-            return refuse(case, "a hub waits for every answer, and datagrams may be lost");
-        }
-        let relayed = case.ranks.iter().any(|rank| rank.role == Role::Relay);
-        if self.lossy && (relayed || matches!(case.test, Test::AmAlltoall(_))) {
-            return refuse(
-                case,
-                "its credits wait for every message, and datagrams may be lost",
-            );
-        }
-        if case.check && !self.carries_payload {
-            return refuse(case, &format!("{} carries no payload to check", self.name));
-        }
-        Ok(())
-    }
-
-    /// Whether its limits hold the case.
-    fn takes(&self, case: &Case, limits: &Limits) -> Result<(), MeasureError> {
-        let Kind { name, support, .. } = self;
-        if !limits.works_in(case.group) {
-            let group = group_name(case.group);
-            return refuse(case, &format!("{name} does not work between {group}"));
-        }
-        if case.ranks.len() > limits.ranks_max as usize {
-            return refuse(case, &format!("{name} takes at most {} ranks", limits.ranks_max));
-        }
-        let size = case.test.largest_message_bytes();
-        let asked = format_asked_size(size);
-        let above = |max: u64| {
-            let most = format_asked_size(max);
-            let told = match most == asked {
-                // They look alike, and are not.
-                true => format!("size {size} B is above the limit of {max} B"),
-                false => format!("size {asked} is above the limit of {most}"),
-            };
-            refuse(case, &told)
-        };
-        match limits.of(&case.test) {
-            // Another layout would not help either: then the size is the reason.
-            SizeLimit::Lacks(_) if (1..size).contains(&limits.largest_of(&case.test)) => {
-                above(limits.largest_of(&case.test))
-            }
-            SizeLimit::Lacks(why) => refuse(case, &format!("no such layout on {name}: {why}")),
-            SizeLimit::UpTo(max) | SizeLimit::Between(_, max) if size > max => {
-                // Where no layout takes it, the limit is the most that one does.
-                let most = limits.largest_of(&case.test);
-                above(if size > most { most } else { max })
-            }
-            SizeLimit::Between(min, _) if size < min => {
-                let min = format_asked_size(min);
-                refuse(
-                    case,
-                    &format!("size {asked} is below the least of {min} for this layout"),
-                )
-            }
-            SizeLimit::UpTo(_) | SizeLimit::Between(..) => {
-                memory::check(case, matches!(support, Support::Emulated(..)))
-            }
-        }
-    }
-}
-
-fn group_name(group: GroupKind) -> &'static str {
-    match group {
-        GroupKind::Threads => "threads of one process",
-        GroupKind::Processes => "processes of one machine",
-        GroupKind::Hosts => "two machines",
-        GroupKind::Job => "processes of a launcher's job",
-    }
-}

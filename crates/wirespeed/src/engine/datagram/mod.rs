@@ -4,6 +4,7 @@
 //! nothing here waits for a message without a limit, that ends are agreed by repetition, and that what is late, lost
 //! or double is counted instead of being an error.
 
+mod attend;
 mod ending;
 mod header;
 mod patience;
@@ -22,30 +23,13 @@ use super::phases::Body;
 use super::rank::Rank;
 use super::wired::Wired;
 use crate::error::MeasureError;
-use crate::transport::port::{LinkError, MessagePort, OnMessage};
+use crate::transport::port::MessagePort;
 use pingpong::{Answerer, Replies, Requester, Requests};
 use receive::{Incoming, Sink};
-use sequence::Tracker;
 use stream::{Outgoing, Source};
 use traffic::Traffic;
 use wirespeed_schema::case::Role;
-use wirespeed_schema::outcome::Faults;
 use wirespeed_schema::test::Test;
-
-/// What must be answered even between phases, because the answer before may have been lost.
-trait Attend: OnMessage {
-    /// Answer what is due; sends that find no room are left out, the peer asks again.
-    fn attend<P: MessagePort>(&mut self, port: &mut P) -> Result<(), LinkError>;
-}
-
-fn faults_of(tracker: &Tracker, total: u64, corrupt: u64) -> Faults {
-    Faults {
-        lost_messages: tracker.lost(total),
-        reordered_messages: tracker.reordered,
-        duplicate_messages: tracker.duplicates,
-        corrupt_messages: corrupt,
-    }
-}
 
 /// The rank's part in the case's test.
 pub fn body<'a, P: MessagePort + 'a, S: Sender + 'a>(
@@ -81,16 +65,4 @@ pub fn body<'a, P: MessagePort + 'a, S: Sender + 'a>(
             )));
         }
     })
-}
-
-/// While ranks meet: the peer may lack an answer that was lost.
-fn progress<P: MessagePort, A: Attend>(link: &mut Wired<P>, on: &mut A) -> Result<(), LinkError> {
-    let mut step = || -> Result<(), LinkError> {
-        link.port.poll(on)?;
-        on.attend(&mut link.port)?;
-        link.port.flush().map(drop)
-    };
-    // A broken port shows in the next phase; at the last barrier a peer may have closed its port already.
-    let _ = step();
-    Ok(())
 }

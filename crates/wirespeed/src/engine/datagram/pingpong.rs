@@ -2,11 +2,11 @@
 //!
 //! A reply that comes later still counts, with its true round-trip time: leaving it out would hide the slowest.
 
+use super::attend::{Attend, faults_of, progress};
 use super::ending::{Ending, send_control};
 use super::header::{Kind, decode, encode};
 use super::patience::Patience;
 use super::sequence::Tracker;
-use super::{Attend, faults_of, progress};
 use crate::clock::Clock;
 use crate::engine::header::number;
 use crate::engine::meter::{Meter, Series, Tally};

@@ -1,8 +1,8 @@
 //! The receiving side of a stream over a medium that loses messages.
 
+use super::attend::{Attend, progress};
 use super::patience::Patience;
 use super::traffic::Traffic;
-use super::{Attend, progress};
 use crate::clock::Clock;
 use crate::engine::batch::Arrivals;
 use crate::engine::meter::{Meter, Series, Tally};

@@ -4,11 +4,11 @@
 //! The receiver acknowledges the highest sequence number that has come: what is below is delivered or will never be
 //! waited for. When no acknowledgement comes in time, the sender writes everything in flight off and goes on.
 
+use super::attend::{Attend, progress};
 use super::ending::send_control;
 use super::header::{Kind, encode};
 use super::patience::Patience;
 use super::traffic::Traffic;
-use super::{Attend, progress};
 use crate::clock::Clock;
 use crate::engine::batch::Batch;
 use crate::engine::meter::{Meter, Series, Tally};
@@ -68,7 +68,7 @@ impl Outgoing {
             looks: Looks::new(meter.timebase),
             intervals: meter.series(SampleKind::SendInterval),
             acknowledged: meter.series(SampleKind::Acknowledged),
-            pace: rank.schedule(stream, meter),
+            pace: Schedule::new(rank.interval_ticks(stream), meter),
             began: 0,
             delivered: None,
             clock: meter.clock,

@@ -7,7 +7,7 @@ use crate::engine::payload::{Asked, Short};
 use crate::engine::phases::drive;
 use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
 use crate::transport::cancel::CancelReason;
-use crate::transport::port::{Post, Posted};
+use crate::transport::port::{LinkError, OnMessage, Post, Posted};
 use crate::transport::waiter::Waiter;
 use parking_lot::Mutex;
 use std::collections::HashSet;

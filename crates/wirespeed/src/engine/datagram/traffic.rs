@@ -1,9 +1,9 @@
 //! What messages change in a stream, both directions at once: arrivals to acknowledge, credit that came back.
 
+use super::attend::{Attend, faults_of};
 use super::ending::Ending;
 use super::header::{Kind, encode};
 use super::sequence::Tracker;
-use super::{Attend, faults_of};
 use crate::engine::header::number;
 use crate::engine::meter::Tally;
 use crate::engine::payload::{Asked, Check};
