@@ -1,6 +1,7 @@
 //! The client: looks a resource up, moves its blocks with the library's bulk engine over one of five links, compares them
 //! with the service's digests, and tells what each connection did. It must never report as done what is not in its place.
 
+mod asked;
 mod found;
 mod journal;
 mod link;
@@ -8,21 +9,23 @@ mod lookup;
 mod metered;
 mod offered;
 mod place;
+mod ready;
 mod receive;
 mod session;
 #[cfg(test)]
 mod tests;
+mod told;
 mod transfer;
 mod url;
 mod verify;
 
+pub use asked::{Claim, Known, Manner, Moved, Step, Target, TransferError, TransferOptions};
 pub use found::Found;
 pub use lookup::congestion_controls;
 pub(crate) use offered::offer;
+pub use told::AGAIN;
 pub(crate) use transfer::measured;
-pub use transfer::{
-    AGAIN, Claim, Known, Manner, Moved, Step, Target, TransferError, TransferOptions, look_up, transfer,
-};
+pub use transfer::{look_up, transfer};
 pub use url::{BadUrl, Url};
 
 use crate::soap::Mechanism;

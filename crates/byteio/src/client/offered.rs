@@ -1,10 +1,11 @@
 //! Requests of one block offered at a rate: an open loop over the same connections as a transfer. What comes is dropped
 //! and nothing is compared: it measures times, and must never stand for a transfer of the whole.
 
-use super::transfer::{
-    Links, Manner, block_bytes, cpu_between, describe, made_ready, open_source, refusal, shape, total_bytes,
-};
-use super::{Moved, TransferError, TransferOptions, lookup};
+use super::asked::{Manner, Moved, TransferError, TransferOptions};
+use super::lookup;
+use super::ready::made_ready;
+use super::told::{cpu_between, describe, refusal};
+use super::transfer::{Links, block_bytes, open_source, shape, total_bytes};
 use crate::sys::cpu_ns;
 use std::time::Instant;
 use wirespeed::bulk::{self, Block, BulkError, Course, Hooks, Pace};

@@ -4,9 +4,9 @@
 //! A transfer that is refused must change nothing, and no file may be named whole that is longer than the resource, or holds
 //! a block that nobody has compared with what the journal says of it.
 
+use super::asked::{Claim, Target, TransferError};
 use super::journal::{self, Done, Journal, Subject};
 use super::session::STOPPED;
-use super::transfer::{Claim, Target, TransferError};
 use crate::digest::{self, DigestKind};
 use crate::room::reserve;
 use rustix::fs::{CWD, RenameFlags, renameat_with};

@@ -1,19 +1,20 @@
 //! One transfer, phase by phase: look-up, connections, blocks, comparison. Each has its own time; only the blocks' counts
 //! as bandwidth.
 
+use super::asked::{Known, Manner, Moved, Step, TransferError, TransferOptions};
 use super::found::changed;
 use super::journal::{Done, Journal, Subject};
 use super::link::Link;
 use super::place::Place;
+use super::ready::{Ready, made_ready};
 use super::session::STOPPED;
+use super::told::{Counters, broke_off, cpu_between, describe, refusal};
 use super::verify::{Compared, is_unchanged};
 use super::{ClientOptions, Direction, Found, Way, lookup};
 use crate::digest::{Blake3, Crc32c, DigestKind};
 use crate::sys::cpu_ns;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use wirespeed::bulk::{
@@ -21,169 +22,19 @@ use wirespeed::bulk::{
 };
 use wirespeed::clock::Timebase;
 use wirespeed_control::StopFlag;
-use wirespeed_schema::Finite;
-use wirespeed_schema::byteio::{Connection, TcpInfo, Transfer};
-use wirespeed_schema::host::HostFingerprint;
-use wirespeed_schema::message::FailureClass;
+use wirespeed_schema::byteio::Transfer;
 use wirespeed_schema::outcome::Interval;
 use wirespeed_schema::units::{counted, nanoseconds as ns};
 
 /// Blocks of one transfer: each takes some bytes of memory.
 const BLOCKS_MAX: u64 = 1 << 24;
 
-/// What helps where no more is known.
-pub const AGAIN: &str = "look at the service, and give the same command again";
 const DAMAGED: &str =
     "give the same command again; blocks that differ again come of memory or disks at either end";
 const UNNAMED: &str = "move away what has that name, or check the folder, and give the same command again";
 
 /// While other connections move, this part of the longest silence is enough for one to count as lost.
 const STALL_PART: u32 = 3;
-
-/// What a get may find where its file goes, and what it leaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claim {
-    /// No file may be there. What an interrupted transfer left is gone on with.
-    New,
-    /// A file that is there is replaced when its successor is whole. What an interrupted transfer left is begun anew.
-    Replace,
-    /// As [`Claim::Replace`], and nothing stays of a transfer that breaks off: it was measured.
-    Measure,
-}
-
-/// Where the bytes of a get go.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
-    /// Nowhere.
-    Discard,
-    /// Into a file, by position.
-    File {
-        /// Its path.
-        path: PathBuf,
-        /// What may be there.
-        claim: Claim,
-    },
-    /// Into a mapping of a file.
-    Map {
-        /// Its path.
-        path: PathBuf,
-        /// What may be there.
-        claim: Claim,
-    },
-}
-
-impl Target {
-    /// As printed.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Target::Discard => "discard",
-            Target::File { .. } => "file",
-            Target::Map { .. } => "map",
-        }
-    }
-}
-
-/// What to transfer, and how.
-#[derive(Debug, Clone)]
-pub struct TransferOptions {
-    /// The resource and the way to it.
-    pub client: ClientOptions,
-    /// Connections.
-    pub threads: usize,
-    /// Blocks outstanding on each.
-    pub depth: usize,
-    /// Bytes of a block.
-    pub block_bytes: u64,
-    /// Attempts at one block.
-    pub attempts_max: u32,
-    /// Where a get goes.
-    pub target: Target,
-    /// What a put sends.
-    pub source: Option<PathBuf>,
-    /// Digest to compare with, where the service offers it.
-    pub digest: Option<DigestKind>,
-    /// Only so many bytes from the start; needed where the service does not say how many there are.
-    pub size_bytes: Option<u64>,
-}
-
-/// What was transferred.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Moved {
-    /// Bytes of the whole.
-    pub total_bytes: u64,
-    /// What was seen.
-    pub transfer: Transfer,
-    /// What the engine counted and timed.
-    pub outcome: BulkOutcome,
-    /// The service's machine, where it is wirespeed.
-    pub far: Option<HostFingerprint>,
-    /// How the service sent it.
-    pub manner: Manner,
-}
-
-/// How a service sends a resource, where that is not in blocks of what it has.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Manner {
-    /// It knows no ranges: the whole comes at once over one connection, whatever is asked for.
-    pub one_stream: bool,
-    /// It sends another coding (gzip, ..), though nobody asked for one: what is counted and stored is coded.
-    pub coding: Option<String>,
-}
-
-impl Manner {
-    pub(super) fn of(found: &Found) -> Self {
-        Manner {
-            one_stream: found.whole_only,
-            coding: found.coding.clone(),
-        }
-    }
-}
-
-/// Why there was no transfer at all.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{cause}")]
-pub struct TransferError {
-    /// One line of cause.
-    pub cause: String,
-    /// One line of remedy.
-    pub remedy: String,
-    /// Usage where what the user asked for is invalid, refused where a key or token is wrong; failed else.
-    pub class: FailureClass,
-}
-
-impl TransferError {
-    pub(super) fn usage(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
-        TransferError {
-            cause: cause.into(),
-            remedy: remedy.into(),
-            class: FailureClass::Usage,
-        }
-    }
-
-    pub(super) fn failed(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
-        TransferError {
-            class: FailureClass::Failed,
-            ..Self::usage(cause, remedy)
-        }
-    }
-}
-
-impl From<BulkError> for TransferError {
-    fn from(error: BulkError) -> Self {
-        let remedy = error.remedy.as_deref();
-        let remedy = remedy.unwrap_or("check the address, and what the service says");
-        TransferError {
-            class: match error.kind {
-                BulkErrorKind::Refused => FailureClass::Refused,
-                _ => FailureClass::Failed,
-            },
-            ..TransferError::failed(error.why.as_str(), remedy)
-        }
-    }
-}
-
-/// What the kernel said of a connection, near end first, by worker.
-pub(super) type Counters = BTreeMap<usize, (Option<TcpInfo>, Option<TcpInfo>)>;
 
 /// Makes links, and keeps what the kernel said of them when their work was done.
 pub(super) struct Links {
@@ -228,15 +79,6 @@ struct Watch<'a> {
     progress: &'a (dyn Fn(Step) + Sync),
 }
 
-/// What a transfer tells while it goes on.
-#[derive(Debug, Clone, Copy)]
-pub struct Step {
-    /// Bytes that are there now and were not before; first of all those of an earlier transfer.
-    pub bytes: u64,
-    /// Bytes of the whole.
-    pub total_bytes: u64,
-}
-
 impl Hooks for Watch<'_> {
     fn done(&self, block: Block, digest: &[u8]) -> Result<(), BulkError> {
         (self.progress)(Step {
@@ -258,15 +100,6 @@ impl Hooks for Watch<'_> {
     fn stop(&self) -> bool {
         self.stop.is_requested()
     }
-}
-
-/// What there is to transfer, found out before any of it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
-    /// Bytes of the whole.
-    pub total_bytes: u64,
-    /// How the service sends it.
-    pub manner: Manner,
 }
 
 /// Ask the service, and look at the file that is put. Errors as of [`transfer`].
@@ -389,18 +222,6 @@ fn is_outdated(error: &BulkError) -> bool {
     error.kind == BulkErrorKind::Outdated
 }
 
-/// CPU time that a service of ours says it used meanwhile.
-pub(super) fn cpu_between(before: Option<&lookup::Facts>, after: Option<lookup::Facts>) -> Option<u64> {
-    after?.cpu_ns.checked_sub(before?.cpu_ns)
-}
-
-/// That the service wants another key or token, where this is what it broke off for: where nothing came before, there was no
-/// transfer at all.
-pub(super) fn refusal(outcome: &BulkOutcome) -> Option<TransferError> {
-    let error = outcome.error.as_ref()?;
-    (error.kind == BulkErrorKind::Refused).then(|| error.clone().into())
-}
-
 /// What a transfer broke off for that the user stopped.
 fn stopped() -> BulkError {
     BulkError::lasting(STOPPED).with_remedy("give the same command again")
@@ -417,91 +238,6 @@ fn as_one_stream(options: &mut TransferOptions, found: &Found) -> Result<(), Tra
     }
     (options.threads, options.depth, options.block_bytes) = (1, 1, u64::MAX);
     Ok(())
-}
-
-/// What a transfer's blocks go to or come from.
-pub(super) struct Ready {
-    /// Options of the links.
-    pub links: ClientOptions,
-    /// Whether a stream was opened.
-    pub opened: bool,
-    /// The new version that a put writes, where the service is ours.
-    version: Option<ClientOptions>,
-}
-
-impl Ready {
-    /// The version takes its place if the transfer is right, and is forgotten if not.
-    pub fn end(&self, transfer: &mut Transfer, total_bytes: u64) {
-        let Some(version) = &self.version else { return };
-        if transfer.error.is_none() {
-            let Err(error) = lookup::commit_version(version, total_bytes) else {
-                return;
-            };
-            transfer.verified = false;
-            broke_off(
-                transfer,
-                &BulkError {
-                    why: format!("could not put the new version in its place: {error}"),
-                    ..error
-                },
-            );
-        }
-        lookup::drop_version(version);
-    }
-
-    /// Forget the version.
-    pub fn forget(&self) {
-        self.version.as_ref().map(lookup::drop_version);
-    }
-}
-
-/// A put to a service of ours writes a new version; what it writes to elsewhere is emptied, unless one request replaces it.
-/// A stream is opened. `own`: the service is wirespeed. A foreign stream cannot be cut.
-pub(super) fn made_ready(
-    options: &ClientOptions,
-    own: bool,
-    total_bytes: u64,
-    block_bytes: u64,
-) -> Result<Ready, TransferError> {
-    let version = match (options.direction, own) {
-        (Direction::Put, true) => lookup::begin_version(options)?,
-        (Direction::Put, false) if options.way == Way::Bulk => {
-            return Err(TransferError::usage(
-                "the service is not wirespeed, and does not offer the bulk stream",
-                "choose another mechanism",
-            ));
-        }
-        (Direction::Put, false) if options.way == Way::Http && total_bytes > block_bytes => {
-            return Err(TransferError::usage(
-                format!(
-                    "the service is not wirespeed: it may take each block for the whole file, unless there is one of \
-                     {total_bytes} bytes"
-                ),
-                format!("send the file in one block of {total_bytes} bytes"),
-            ));
-        }
-        (Direction::Put, false) if options.way == Way::Http && total_bytes > 0 => None,
-        (Direction::Put, false) if !options.stream => {
-            lookup::clear(options)?;
-            None
-        }
-        _ => None,
-    };
-    let whole = version.as_ref().unwrap_or(options);
-    let stream = match options.stream {
-        true => lookup::open_stream(whole).inspect_err(|_| {
-            version.as_ref().map(lookup::drop_version);
-        })?,
-        false => None,
-    };
-    Ok(Ready {
-        opened: stream.is_some(),
-        links: ClientOptions {
-            url: stream.unwrap_or_else(|| whole.url.clone()),
-            ..options.clone()
-        },
-        version,
-    })
 }
 
 /// Bytes of a block: no more than there are.
@@ -691,49 +427,4 @@ impl Check<'_> {
         let same = put || !tells || is_unchanged(client, self.found)?;
         Ok((wrong, same))
     }
-}
-
-pub(super) fn describe(outcome: &BulkOutcome, mut counters: Counters) -> Transfer {
-    let connections = outcome.workers.iter().enumerate().map(|(worker, seen)| {
-        let (near, far) = counters.remove(&worker).unwrap_or_default();
-        Connection {
-            payload_bytes: seen.bytes,
-            request_ns: ns(seen.request),
-            first_byte_ns: ns(seen.first_byte),
-            stream_ns: ns(seen.stream),
-            store_ns: ns(seen.store),
-            digest_ns: ns(seen.verify),
-            idle_ns: ns(seen.idle),
-            retries_count: seen.retries,
-            retries_ns: ns(seen.retrying),
-            socket_read_bytes: seen.read_bytes,
-            socket_written_bytes: seen.written_bytes,
-            repeated_bytes: seen.repeated_bytes,
-            failure: seen.failure.clone(),
-            near,
-            far,
-        }
-    });
-    let seconds = outcome.elapsed.as_secs_f64();
-    // Where nothing moved there is no rate.
-    let rate = (outcome.bytes > 0).then(|| outcome.bytes as f64 / seconds);
-    let mut transfer = Transfer {
-        payload_bytes: outcome.bytes,
-        elapsed_ns: ns(outcome.elapsed),
-        bandwidth_bytes_per_s: rate.and_then(Finite::maybe),
-        connect_ns: ns(outcome.connect),
-        steals_count: outcome.taken_over,
-        connections: connections.collect(),
-        ..Transfer::default()
-    };
-    if let Some(error) = &outcome.error {
-        broke_off(&mut transfer, error);
-    }
-    transfer
-}
-
-/// The transfer is not whole because of `error`, and what helps.
-fn broke_off(transfer: &mut Transfer, error: &BulkError) {
-    transfer.error = Some(error.why.clone());
-    transfer.remedy = Some(error.remedy.clone().unwrap_or_else(|| AGAIN.to_owned()));
 }
