@@ -29,7 +29,7 @@ const ALONE: [&str; 13] = [
     "mpi::tests_run::persistent_requests",
 ];
 /// How the names of those begin that mostly wait, for ends, silences and launchers: less than a third of their time is a CPU's.
-const WAITING: [&str; 30] = [
+const WAITING: [&str; 38] = [
     "byteio::crowd::",
     "byteio::failures::a_full_disk_of",
     "byteio::failures::a_killed_service",
@@ -43,6 +43,10 @@ const WAITING: [&str; 30] = [
     "byteio::waits::",
     "byteio::wire::the_default_shape",
     "control::groups",
+    "docs::commands::every_documented_command_works_part_3",
+    "hosts::a_host_that_falls_silent",
+    "interop::our_client_talks_to_streams",
+    "mpi::deaths::a_killed_rank",
     "mpi::deaths::a_library_that_hangs",
     "mpi::msgrate::what_makes_no_sense",
     "mpi::threads::every_thread_level",
@@ -53,11 +57,15 @@ const WAITING: [&str; 30] = [
     "program::daemons::",
     "program::deaths::",
     "program::full_disk::",
+    "program::launchers::a_host_that_gets_no_computation",
     "program::networks::a_cut_cable",
+    "program::pages::",
     "program::session_figures::an_idle",
     "program::session_figures::every_session_of",
+    "program::sessions::a_computation_that_dies",
     "program::sessions::throttling",
     "program::sessions::under_the_original_name",
+    "program::spellings::",
     "slurm::",
     "wirespeed::bulk",
 ];
