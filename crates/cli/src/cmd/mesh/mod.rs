@@ -15,6 +15,7 @@ mod plan;
 mod rails;
 mod roster;
 mod rounds;
+mod seats;
 mod shown;
 mod storm;
 #[cfg(test)]

@@ -2,10 +2,11 @@
 //! costs its own pair, and the others run again without it. It must never judge a figure.
 
 use super::attempts::{Attempts, Broken, Ended};
-use super::figures::{All, Figures, figures, repetition};
+use super::figures::{All, Figures, repetition};
 use super::ground::Ground;
 use super::known::Known;
 use super::roster::{Host, Roster, Source};
+use super::seats::Seats;
 use super::shown::Shown;
 use super::storm::Storm;
 use super::turn::{Stage, Turn};
@@ -19,8 +20,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use wirespeed_control::StopFlag;
 use wirespeed_mesh::{Campaign, Lack, Pair};
-use wirespeed_schema::Outcome;
-use wirespeed_schema::case::{Case, Role, Stop};
+use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::plan::PlannedCase;
 
 /// Runs the rounds of campaigns, one for each case.
@@ -30,8 +30,7 @@ pub struct Rounds<'a> {
     ground: &'a dyn Ground<'a>,
     /// The storms of each case.
     storms: Vec<Vec<Storm>>,
-    /// The host of each rank, in ascending order.
-    seats: Vec<usize>,
+    seats: Seats,
     /// The network that the group's data take, where it has a name.
     rail: Option<String>,
     source: Source,
@@ -67,9 +66,9 @@ impl<'a> Rounds<'a> {
     ) -> Self {
         // A host that cannot have a rank is lost before the first round.
         let seats = (0..roster.hosts.len()).filter(|host| ground.gone(*host).is_none());
-        let seats: Vec<usize> = seats.collect();
+        let seats = Seats::of(seats);
         let mut rounds = Rounds {
-            groups: ground.groups(&seats, None),
+            groups: ground.groups(seats.hosts(), None),
             ground,
             storms,
             seats,
@@ -149,7 +148,7 @@ impl<'a> Rounds<'a> {
                 continue;
             }
             self.reseat(planned.case.rail.as_deref());
-            let case = self.case_of(&planned.case, &attempt.pairs);
+            let case = self.seats.case_of(self.hosts, &planned.case, &attempt.pairs);
             let planned = PlannedCase {
                 case,
                 ..planned.clone()
@@ -162,7 +161,7 @@ impl<'a> Rounds<'a> {
                 attempts.give_up();
                 continue;
             }
-            let mut found = self.measured(&planned.case, &attempt.pairs, &run.outcomes);
+            let mut found = self.seats.measured(&planned.case, &attempt.pairs, &run.outcomes);
             match &run.failure {
                 None => attempts.ran(&attempt, found),
                 Some(failure) => {
@@ -180,7 +179,7 @@ impl<'a> Rounds<'a> {
         let lost_before = self.known.borrow().lost_count();
         let mut blamed: BTreeMap<usize, &str> = BTreeMap::new();
         for rank in &run.blamed {
-            let Some(&host) = self.seats.get(rank.rank as usize) else {
+            let Some(&host) = self.seats.hosts().get(rank.rank as usize) else {
                 continue;
             };
             if rank.gone {
@@ -188,7 +187,7 @@ impl<'a> Rounds<'a> {
             }
             blamed.entry(host).or_insert(&rank.reason);
         }
-        for host in self.seats.clone() {
+        for host in self.seats.hosts().to_vec() {
             if let Some(reason) = self.ground.gone(host) {
                 self.lose(host, &reason);
             }
@@ -203,54 +202,15 @@ impl<'a> Rounds<'a> {
     /// Give ranks anew where hosts were lost, or where a case is on another rail than the one before.
     fn reseat(&mut self, rail: Option<&str>) {
         let seats = (0..self.hosts.len()).filter(|host| self.lost(*host).is_none());
-        let seats: Vec<usize> = seats.collect();
+        let seats = Seats::of(seats);
         if seats != self.seats || self.rail.as_deref() != rail {
             self.seats = seats;
             self.rail = rail.map(str::to_owned);
             // The ranks of a job are had once, and close up by themselves.
             if self.source != Source::Job {
-                self.groups = self.ground.groups(&self.seats, self.rail.as_deref());
+                self.groups = self.ground.groups(self.seats.hosts(), self.rail.as_deref());
             }
         }
-    }
-
-    /// The rank of a host.
-    fn rank_of(&self, host: usize) -> Option<usize> {
-        self.seats.binary_search(&host).ok()
-    }
-
-    /// The case of a round: `pair`'s, a rank a host; those that are in no pair are idle.
-    fn case_of(&self, pair: &Case, pairs: &[Pair]) -> Case {
-        let seated = |seat: &usize| self.hosts[*seat].rank(Role::Idle);
-        let mut ranks: Vec<_> = self.seats.iter().map(seated).collect();
-        for &Pair { from, to } in pairs {
-            let (Some(from), Some(to)) = (self.rank_of(from), self.rank_of(to)) else {
-                continue;
-            };
-            for (at, number, peer) in [(0, from, to), (1, to, from)] {
-                let spec = &pair.ranks[at];
-                let rank = &mut ranks[number];
-                (rank.role, rank.peer) = (spec.role, u32::try_from(peer).ok());
-                rank.load = spec.load.clone();
-            }
-        }
-        pair.clone().with_ranks(ranks)
-    }
-
-    /// The figures of each pair of a round.
-    fn measured(&self, case: &Case, pairs: &[Pair], outcomes: &[Outcome]) -> Vec<Ended> {
-        let mut by_rank: Vec<Option<&Outcome>> = vec![None; self.seats.len()];
-        for outcome in outcomes {
-            if let Some(place) = by_rank.get_mut(outcome.rank as usize) {
-                *place = Some(outcome);
-            }
-        }
-        let of_host = |host: usize| by_rank[self.rank_of(host)?].cloned();
-        let one = |pair: &Pair| match (of_host(pair.from), of_host(pair.to)) {
-            (Some(from), Some(to)) => (*pair, figures(case, [from, to])),
-            _ => (*pair, Err("a rank delivered nothing".to_owned().into())),
-        };
-        pairs.iter().map(one).collect()
     }
 
     /// All rounds of a run.
