@@ -1,11 +1,13 @@
-//! A pseudo-terminal of a size of its own: what a program draws there is heard as it comes, and read as a screen shows it. It
-//! must never change what the program writes.
+//! A pseudo-terminal of a size of its own: what a program draws there is heard as it comes, and read as a screen shows it; or one
+//! that programs are in front of. It must never change what the program writes.
 
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::num::NonZeroU16;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
@@ -19,11 +21,7 @@ pub fn on_terminal(
     (columns, rows): (u16, u16),
     mut hear: impl FnMut(f64, &str),
 ) -> io::Result<ExitStatus> {
-    let ours = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-    let terminal = rustix::pty::openpt(ours)?;
-    rustix::pty::grantpt(&terminal)?;
-    rustix::pty::unlockpt(&terminal)?;
-    let theirs = rustix::pty::ioctl_tiocgptpeer(&terminal, ours)?;
+    let (terminal, theirs) = both_sides()?;
     let size = Winsize {
         ws_row: rows,
         ws_col: columns,
@@ -54,6 +52,58 @@ pub fn on_terminal(
         held = rest;
     }
     child.wait()
+}
+
+/// Our side of a terminal, and that of a program.
+fn both_sides() -> io::Result<(OwnedFd, OwnedFd)> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let terminal = rustix::pty::openpt(flags)?;
+    rustix::pty::grantpt(&terminal)?;
+    rustix::pty::unlockpt(&terminal)?;
+    let theirs = rustix::pty::ioctl_tiocgptpeer(&terminal, flags)?;
+    Ok((terminal, theirs))
+}
+
+/// A terminal at which somebody types.
+pub struct Keyboard {
+    ours: File,
+    /// Open, so that it goes on when a program closes it.
+    theirs: OwnedFd,
+}
+
+impl Keyboard {
+    /// A fresh one.
+    ///
+    /// # Errors
+    /// Where there is no terminal to be had.
+    pub fn new() -> io::Result<Keyboard> {
+        let (ours, theirs) = both_sides()?;
+        let ours = File::from(ours);
+        Ok(Keyboard { ours, theirs })
+    }
+
+    /// `program` in front of this terminal, whose streams are elsewhere.
+    ///
+    /// # Errors
+    /// Where the terminal has no name.
+    pub fn before(&self, program: &Path) -> io::Result<Command> {
+        let name = std::fs::read_link(format!("/proc/self/fd/{}", self.theirs.as_raw_fd()))?;
+        let mut command = Command::new("setsid");
+        // Who leads a session gets the terminal that it opens.
+        command
+            .args(["sh", "-c", ": < \"$0\"; exec \"$@\""])
+            .arg(name)
+            .arg(program);
+        Ok(command)
+    }
+
+    /// Type these keys.
+    ///
+    /// # Errors
+    /// Where the terminal takes none.
+    pub fn press(&self, keys: &str) -> io::Result<()> {
+        (&self.ours).write_all(keys.as_bytes())
+    }
 }
 
 /// The lines that stand on a terminal of this many columns after `written`, without blanks at their ends; whether the

@@ -2,6 +2,7 @@
 
 mod crowd;
 mod failures;
+mod lab;
 mod memory;
 mod movers;
 mod odd;

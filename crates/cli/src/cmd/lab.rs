@@ -6,11 +6,10 @@ use crate::args::LabArgs;
 use crate::errors::{Ended, Failure, exit};
 use crate::stderr;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use wirespeed_byteio::lab::{Counts, FAR, Lab, Link, Shape};
 use wirespeed_control::launch::child::end_group;
-use wirespeed_control::launch::stdio;
 use wirespeed_control::relay::{Relay, code_of};
 
 /// Smallest queue: a burst of a few uncut packets.
@@ -37,36 +36,9 @@ pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
             "close some files and run again",
         )
     };
-    // A command that reads the terminal must stay in the terminal's group.
-    let on_terminal = stdio::is_typed();
-    let relay = Relay::on_signals(on_terminal).map_err(no_signals)?;
-    let lab = Lab::new(&link, arguments.congestion.as_deref()).map_err(|e| {
-        Failure::failed(
-            format!("cannot make two networks: {e}"),
-            "run it as root; it needs iproute2 and, for delay and loss, /dev/net/tun",
-        )
-    })?;
-    let far = arguments.far.as_deref();
-    let far = far
-        .map(|line| Far::start(&lab, line, ready, &relay))
-        .transpose()?;
-    let mut command = lab.command(&arguments.command[0]);
-    command
-        .args(&arguments.command[1..])
-        .env("WIRESPEED_LAB_FAR", FAR.to_string())
-        .env("WIRESPEED_LAB_RUN", lab.far_words());
-    if !on_terminal {
-        command.process_group(0);
-    }
-    let ended = match relay.asked() {
-        Some(_) => None,
-        None => Some(
-            lab.start_near(command)
-                .and_then(|mut child| relay.wait(&mut child, !on_terminal)),
-        ),
-    };
-    drop(far);
-    report(&lab.finish());
+    let relay = Relay::on_signals().map_err(no_signals)?;
+    let ended = inside(arguments, &link, ready, &relay);
+    // A terminal's Ctrl-C ends the tools that set the path up as well: that they failed is not what happened.
     let interrupted = || {
         Failure::with(
             exit::INTERRUPTED,
@@ -74,9 +46,37 @@ pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
             "run again",
         )
     };
-    let ended = ended.ok_or_else(interrupted)?;
-    let status = ended.map_err(|e| not_started(&arguments.command[0], &e))?;
-    Ok(Ended::with(code_of(status)))
+    match ended {
+        Ok(Some(status)) => Ok(Ended::with(code_of(status))),
+        Err(failure) if relay.asked().is_none() => Err(failure),
+        Ok(None) | Err(_) => Err(interrupted()),
+    }
+}
+
+/// How the command ended; nothing where a signal came before it was started.
+fn inside(
+    arguments: &LabArgs,
+    link: &Link,
+    ready: Duration,
+    relay: &Relay,
+) -> Result<Option<ExitStatus>, Failure> {
+    let lab = Lab::new(link, arguments.congestion.as_deref()).map_err(|e| {
+        Failure::failed(
+            format!("cannot make two networks: {e}"),
+            "run it as root; it needs iproute2 and, for delay and loss, /dev/net/tun",
+        )
+    })?;
+    let far = arguments.far.as_deref();
+    let far = far.map(|line| Far::start(&lab, line, ready, relay)).transpose()?;
+    let mut command = lab.command(&arguments.command[0]);
+    command
+        .args(&arguments.command[1..])
+        .env("WIRESPEED_LAB_FAR", FAR.to_string())
+        .env("WIRESPEED_LAB_RUN", lab.far_words());
+    let ended = relay.run(command, |command| lab.start_near(command));
+    drop(far);
+    report(&lab.finish());
+    ended.map_err(|e| not_started(&arguments.command[0], &e))
 }
 
 fn not_started(what: &str, error: &std::io::Error) -> Failure {
