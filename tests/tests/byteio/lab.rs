@@ -41,6 +41,42 @@ fn is_ready(lab: &Running) {
     lab.wait_until("its command", PATIENCE, |lab| lab.stdout().contains("ready"));
 }
 
+#[test]
+fn a_signal_to_the_lab_is_the_commands_and_nothing_is_left() {
+    let Some(home) = with_lab() else { return };
+    // Some have one that knows no signal at a parent's death.
+    let path = stand_in(&home, "setpriv", "exit 1");
+    let in_order = "trap 'ip link show eth0 >/dev/null && echo the path is there; exit 7' INT TERM HUP; echo ready; \
+                    while :; do sleep 0.1; done";
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL] {
+        let words = [
+            "lab",
+            "--delay",
+            "1ms",
+            "--far",
+            "sh -c 'sleep 1000 & sleep 1000'",
+        ];
+        let words = words
+            .into_iter()
+            .chain(["--far-ready", "100ms", "--", "sh", "-c"]);
+        let deaf = "trap '' TERM; echo ready; sleep 1000 & sleep 1000";
+        let mut command = home.command(words.chain([match signal {
+            Signal::KILL => deaf,
+            _ => in_order,
+        }]));
+        command.env("PATH", &path);
+        let lab = Running::start(command);
+        is_ready(&lab);
+        lab.signal(signal);
+        let ended = lab.end(SOON);
+        if signal != Signal::KILL {
+            assert_eq!(ended.code, Some(7), "{signal:?}: {ended}");
+            assert!(ended.stdout.contains("the path is there"), "{signal:?}: {ended}");
+        }
+        home.assert_nothing_left(SOON);
+    }
+}
+
 /// A stopped process takes no signal that could be handled.
 #[test]
 fn a_command_that_is_stopped_ends_with_the_lab() {

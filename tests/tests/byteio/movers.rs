@@ -1,9 +1,8 @@
 //! Other movers beside ours, and a path of known speed.
 
 use crate::{LONG, SIZE, content, home, run};
-use rustix::process::Signal;
 use serde_json::Value;
-use wirespeed_tests::deadline::{PATIENCE, SOON, reached};
+use wirespeed_tests::deadline::{PATIENCE, SOON};
 use wirespeed_tests::{ports, skip};
 
 /// Ports that the verb takes: its own server's, and one for each other mover.
@@ -150,47 +149,4 @@ fn the_lab_has_the_delay_and_rate_that_it_was_given() {
         home.start(["lab", "--", "sh", "-c", "kill -9 $$"]).end(SOON).code,
         Some(137)
     );
-}
-
-/// Who ends the lab ends its command, in order where that can; the path is there until it has ended, and nothing after.
-#[test]
-fn a_signal_to_the_lab_is_the_commands_and_nothing_is_left() {
-    let home = home();
-    if run(&home, "lab --delay 1ms -- true").code != Some(0) {
-        return skip("the lab: network namespaces and tunnels need root and /dev/net/tun");
-    }
-    let in_order = "trap 'ip link show eth0 >/dev/null && echo the path is there; exit 7' INT TERM HUP; echo ready; \
-                    while :; do sleep 0.1; done";
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::KILL] {
-        let far = match signal {
-            // A lab that is killed can end no more than what it started itself.
-            Signal::KILL => "sleep 1000",
-            _ => "sh -c 'sleep 1000 & sleep 1000'",
-        };
-        let path = [
-            "lab",
-            "--delay",
-            "1ms",
-            "--far",
-            far,
-            "--far-ready",
-            "100ms",
-            "--",
-        ];
-        let lab = home.start(path.into_iter().chain(["sh", "-c", in_order]));
-        lab.wait_until("its command", PATIENCE, |lab| lab.stdout().contains("ready"));
-        lab.signal(signal);
-        let ended = lab.end(SOON);
-        if signal == Signal::KILL {
-            assert!(
-                reached(SOON, || home.processes().is_empty()),
-                "{:?}",
-                home.processes()
-            );
-        } else {
-            assert_eq!(ended.code, Some(7), "{signal:?}: {ended}");
-            assert!(ended.stdout.contains("the path is there"), "{signal:?}: {ended}");
-            home.assert_nothing_left(SOON);
-        }
-    }
 }

@@ -16,9 +16,8 @@ pub use truth::Truth;
 use pump::Pumps;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::net::Ipv4Addr;
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use wirespeed_control::thread::spawn;
@@ -30,6 +29,16 @@ pub const FAR: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 /// Largest socket buffers inside: the default of 4 MiB would be the limit of any long path.
 const BUFFER_BYTES_MAX: u64 = 64 << 20;
 const ETHERNET: &str = "eth0";
+/// Add the lines `$1` to the hosts that are known, and be the command behind them. The file is in a file system of this command's
+/// own, which ends with it; where that is refused it runs without the names. Servers read it that gave root's rights up.
+const WITH_NAMES: &str = r#"
+if mount -t tmpfs lab /tmp; then
+    { cat /etc/hosts; printf '\n%s\n' "$1"; } > /tmp/hosts
+    chmod 644 /tmp/hosts && mount -o bind /tmp/hosts /etc/hosts
+    umount -l /tmp
+fi 2>/dev/null
+shift
+exec "$@""#;
 
 /// What joins the ends.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,8 +117,6 @@ pub struct Lab {
     near: End,
     far: End,
     pumps: Option<Pumps>,
-    /// Names of both ends: there is no name service inside, and some programs ask one for every address.
-    hosts: tempfile::NamedTempFile,
     _tunnels: Vec<File>,
 }
 
@@ -121,7 +128,6 @@ impl Lab {
             near: End::new()?,
             far: End::new()?,
             pumps: None,
-            hosts: hosts()?,
             _tunnels: Vec::new(),
         };
         match link {
@@ -180,23 +186,17 @@ impl Lab {
         Ok(())
     }
 
-    /// A command for either end, which knows the two as `near` and `far`, where a file system of its own can be had.
+    /// A command for either end, which knows the two as `near` and `far`, where a file system of its own can be had: there is
+    /// no name service inside, and some programs ask one for every address.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         // What cannot be started is to be said of itself, not of the shell around it.
         if !crate::peers::is_installed("unshare") || !crate::peers::is_installed(program.as_ref()) {
             return Command::new(program);
         }
-        // A lab that is killed takes its commands with it.
         let mut command = Command::new("unshare");
-        if crate::peers::is_installed("setpriv") {
-            command = Command::new("setpriv");
-            command.args(["--pdeathsig", "TERM", "unshare"]);
-        }
-        // Where the bind is refused the command runs without the names.
-        let script = "mount --bind \"$0\" /etc/hosts 2>/dev/null; exec \"$@\"";
         command
-            .args(["--mount", "sh", "-c", script])
-            .arg(self.hosts.path())
+            .args(["--mount", "sh", "-c", WITH_NAMES, "sh"])
+            .arg(format!("{NEAR} near\n{FAR} far"))
             .arg(program);
         command
     }
@@ -228,16 +228,6 @@ impl Lab {
 fn burst_bytes(rate_bits_per_s: u64) -> u64 {
     const UNCUT_BYTES: u64 = 80 << 10;
     UNCUT_BYTES.max(rate_bits_per_s / 8 / 500)
-}
-
-fn hosts() -> io::Result<tempfile::NamedTempFile> {
-    let mut file = tempfile::NamedTempFile::new()?;
-    let known = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
-    write!(file, "{}\n{NEAR} near\n{FAR} far\n", known.trim_end())?;
-    // Servers read it that gave root's rights up.
-    file.as_file()
-        .set_permissions(std::fs::Permissions::from_mode(0o644))?;
-    Ok(file)
 }
 
 /// A child inherits the namespace of the thread that starts it.

@@ -10,6 +10,7 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use wirespeed_byteio::lab::{Counts, FAR, Lab, Link, Shape};
 use wirespeed_control::launch::child::end_group;
+use wirespeed_control::launch::guard::Guard;
 use wirespeed_control::relay::{Relay, code_of};
 
 /// Smallest queue: a burst of a few uncut packets.
@@ -60,6 +61,7 @@ fn inside(
     ready: Duration,
     relay: &Relay,
 ) -> Result<Option<ExitStatus>, Failure> {
+    let mut guard = Guard::start().map_err(|e| not_started("sh", &e))?;
     let lab = Lab::new(link, arguments.congestion.as_deref()).map_err(|e| {
         Failure::failed(
             format!("cannot make two networks: {e}"),
@@ -67,13 +69,19 @@ fn inside(
         )
     })?;
     let far = arguments.far.as_deref();
-    let far = far.map(|line| Far::start(&lab, line, ready, relay)).transpose()?;
+    let far = far
+        .map(|line| Far::start(&lab, line, ready, relay, &mut guard))
+        .transpose()?;
     let mut command = lab.command(&arguments.command[0]);
     command
         .args(&arguments.command[1..])
         .env("WIRESPEED_LAB_FAR", FAR.to_string())
         .env("WIRESPEED_LAB_RUN", lab.far_words());
-    let ended = relay.run(command, |command| lab.start_near(command));
+    let ended = relay.run(command, |command| {
+        let child = lab.start_near(command)?;
+        guard.watch(&child);
+        Ok(child)
+    });
     drop(far);
     report(&lab.finish());
     ended.map_err(|e| not_started(&arguments.command[0], &e))
@@ -91,7 +99,13 @@ struct Far(Child);
 
 impl Far {
     /// Start it, and give it the time that it needs before it can be met.
-    fn start(lab: &Lab, line: &str, ready: Duration, relay: &Relay) -> Result<Far, Failure> {
+    fn start(
+        lab: &Lab,
+        line: &str,
+        ready: Duration,
+        relay: &Relay,
+        guard: &mut Guard,
+    ) -> Result<Far, Failure> {
         let mut command = lab.command("sh");
         command
             // What the command here says on stdout must stay readable by programs.
@@ -100,6 +114,7 @@ impl Far {
             // A Ctrl-C at the terminal is for the command here, which may need this one to end in order.
             .process_group(0);
         let mut far = Far(lab.start_far(command).map_err(|e| not_started(line, &e))?);
+        guard.watch(&far.0);
         let deadline = Instant::now() + ready;
         while Instant::now() < deadline && relay.asked().is_none() {
             if let Ok(Some(status)) = far.0.try_wait() {

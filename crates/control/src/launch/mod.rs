@@ -10,6 +10,7 @@ pub mod all_hosts;
 pub mod child;
 pub mod files;
 pub mod greeted;
+pub mod guard;
 pub mod hosts;
 pub mod local;
 pub mod mux;
