@@ -10,7 +10,7 @@ use crate::definition::Computation;
 use crate::failed;
 use crate::members::{Member, Members};
 use crate::node::{Free, too_much};
-use crate::outpost::{Early, Outpost, lost};
+use crate::outpost::{Early, Outpost, Outposts, lost};
 use crate::report::{ComputationReport, SessionReport};
 use crate::say::{Work, say};
 use crate::stdio_node::{Answer, Ask};
@@ -22,7 +22,7 @@ use wirespeed_control::launch::child::LauncherChild;
 use wirespeed_control::launch::slurm::{self, Step};
 use wirespeed_control::launch::ssh::SshHost;
 use wirespeed_control::launch::stdio;
-use wirespeed_control::thread::{drop_side_by_side, side_by_side};
+use wirespeed_control::thread::side_by_side;
 use wirespeed_control::{ControlError, Failure, RankProgram, StopFlag};
 
 /// What starts the computations.
@@ -58,7 +58,7 @@ pub(crate) struct Launched {
     pub(crate) members: Members,
     early: Early,
     /// Before the members, whose channels they carry.
-    outposts: Vec<Outpost>,
+    outposts: Outposts,
 }
 
 impl Launched {
@@ -123,12 +123,12 @@ impl Launched {
     pub(crate) fn end(self) -> SessionReport {
         // A session is ended in order also when the user has had enough.
         let patient = StopFlag::new();
-        for outpost in &self.outposts {
+        for outpost in self.outposts.iter() {
             // One that is gone has nothing to tell.
             let _ = say(&outpost.talk, &Ask::End);
         }
         let mut computations: Vec<ComputationReport> = Vec::new();
-        for outpost in &self.outposts {
+        for outpost in self.outposts.iter() {
             if let Ok(Answer::Ended(reports)) = outpost.answer(&patient) {
                 computations.extend(reports);
             }
@@ -139,13 +139,12 @@ impl Launched {
 
 impl Drop for Launched {
     fn drop(&mut self) {
-        for outpost in &self.outposts {
+        for outpost in self.outposts.iter() {
             // One that is closed already needs no closing.
             let _ = outpost.talk.shutdown(std::net::Shutdown::Both);
         }
         self.members.close();
-        let count = self.outposts.len();
-        drop_side_by_side(self.outposts.drain(..), count);
+        drop(std::mem::take(&mut self.outposts));
     }
 }
 
@@ -158,7 +157,7 @@ struct Starting<'a> {
 }
 
 /// Nodes, and the number of each computation's node.
-type Places = (Vec<Outpost>, Vec<usize>);
+type Places = (Outposts, Vec<usize>);
 
 impl Starting<'_> {
     /// One node on each host; computations go where there is room, as a coordinator places them.
@@ -178,19 +177,14 @@ impl Starting<'_> {
             outpost.hello.status.name = host.name().to_owned();
             Ok(outpost)
         };
-        let begun = side_by_side(hosts, hosts.len(), begin).into_iter();
-        let mut outposts = begun.collect::<Result<Vec<Outpost>, Failure>>()?;
+        let mut outposts = Outposts::all(side_by_side(hosts, hosts.len(), begin))?;
         let nodes: Vec<NodeStatus> = outposts.iter().map(|o| o.hello.status.clone()).collect();
         let names = place(computations, &nodes)?;
         let number = |name: &String| nodes.iter().position(|node| node.name == *name).unwrap_or(0);
         let places: Vec<usize> = names.iter().map(number).collect();
         // A host without a computation keeps its place in the list, not its node.
         let used: Vec<usize> = (0..outposts.len()).filter(|at| places.contains(at)).collect();
-        let mut at = 0;
-        outposts.retain(|_| {
-            at += 1;
-            used.contains(&(at - 1))
-        });
+        outposts.keep(&used);
         let places = places
             .iter()
             .map(|p| used.iter().position(|u| u == p).unwrap_or(0));
@@ -221,8 +215,7 @@ impl Starting<'_> {
             .iter()
             .map(|(computation, _)| computation.clone())
             .partition(|computation| computation.name == DAEMON);
-        let begun = side_by_side(&own, own.len(), begin).into_iter();
-        let mut outposts = begun.collect::<Result<Vec<Outpost>, Failure>>()?;
+        let mut outposts = Outposts::all(side_by_side(&own, own.len(), begin))?;
         for mut daemon in daemons {
             daemon.node = outposts.first().map(|main| main.hello.status.name.clone());
             outposts.push(begin(&daemon)?);

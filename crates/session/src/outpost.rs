@@ -8,6 +8,7 @@ use crate::say::{Work, hear, say};
 use crate::stdio_node::{Answer, Ask, GREETING, Hello, TALK};
 use parking_lot::Mutex;
 use std::io::{self, BufReader};
+use std::ops::Deref;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 use wirespeed_control::launch::child::LauncherChild;
 use wirespeed_control::launch::greeted::{NoGreeting, greeted};
 use wirespeed_control::launch::mux::Mux;
-use wirespeed_control::thread::spawn;
+use wirespeed_control::thread::{drop_side_by_side, spawn};
 use wirespeed_control::{Failure, StopFlag};
 
 /// A node must have said its first word, or given any other answer, by then: the binary may have to travel, Slurm to find a
@@ -163,6 +164,54 @@ impl Drop for Outpost {
     }
 }
 
+/// Nodes, which end side by side when they are dropped: one whose host is silent takes its launcher's patience.
+#[derive(Default)]
+pub(crate) struct Outposts(Vec<Outpost>);
+
+impl Outposts {
+    /// All that were begun, or why one was not.
+    pub(crate) fn all(begun: Vec<Result<Outpost, Failure>>) -> Result<Outposts, Failure> {
+        let (mut all, mut failed) = (Outposts::default(), None);
+        for one in begun {
+            match one {
+                Ok(outpost) => all.0.push(outpost),
+                Err(why) => failed = failed.or(Some(why)),
+            }
+        }
+        failed.map_or(Ok(all), Err)
+    }
+
+    /// One more.
+    pub(crate) fn push(&mut self, outpost: Outpost) {
+        self.0.push(outpost);
+    }
+
+    /// Let those go that are not at one of these places.
+    pub(crate) fn keep(&mut self, places: &[usize]) {
+        let all = self.0.drain(..).enumerate();
+        let (kept, others): (Vec<_>, Vec<_>) = all.partition(|(at, _)| places.contains(at));
+        let plain =
+            |numbered: Vec<(usize, Outpost)>| numbered.into_iter().map(|(_, outpost)| outpost).collect();
+        self.0 = plain(kept);
+        drop(Outposts(plain(others)));
+    }
+}
+
+impl Deref for Outposts {
+    type Target = [Outpost];
+
+    fn deref(&self) -> &[Outpost] {
+        &self.0
+    }
+}
+
+impl Drop for Outposts {
+    fn drop(&mut self) {
+        let count = self.0.len();
+        drop_side_by_side(self.0.drain(..), count);
+    }
+}
+
 /// The pipe does not carry what is said.
 pub(crate) fn lost(error: io::Error) -> Failure {
     failed(
@@ -181,6 +230,7 @@ fn strange() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::{Command, Stdio};
 
     /// What is noted of a node whose pipe closes.
     fn noted(is_released: bool) -> Option<Failure> {
@@ -192,6 +242,53 @@ mod tests {
         assert!(answers.recv().is_err());
         let noted = early.lock();
         noted.clone()
+    }
+
+    /// A node whose launcher does `script`.
+    fn outpost(script: &str) -> Outpost {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null());
+        Outpost {
+            hello: Hello::default(),
+            talk: UnixStream::pair().unwrap().0,
+            answers: mpsc::channel().1,
+            released: Arc::default(),
+            mux: Mux::over(io::empty(), io::sink()).unwrap(),
+            child: LauncherChild::start(command).unwrap(),
+        }
+    }
+
+    /// Each ends when both are asked to; one after the other, the first would have to be ended by force.
+    #[test]
+    fn nodes_that_are_let_go_end_side_by_side() {
+        for has_failed in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let script = |own: &str| {
+                let folder = folder.path().display();
+                format!(
+                    "cat > /dev/null; cd {folder}; : > {own}; until [ -e a ] && [ -e b ]; do sleep 0.05; done; : > {own}.whole"
+                )
+            };
+            let mut begun = vec![Ok(outpost(&script("a"))), Ok(outpost(&script("b")))];
+            match has_failed {
+                true => {
+                    begun.insert(1, Err(failed("x", "y")));
+                    assert!(Outposts::all(begun).is_err());
+                }
+                false => {
+                    begun.insert(1, Ok(outpost("cat > /dev/null")));
+                    let mut all = Outposts::all(begun).unwrap_or_else(|why| panic!("{why:?}"));
+                    all.keep(&[1]);
+                    assert_eq!(all.len(), 1);
+                }
+            }
+            for name in ["a.whole", "b.whole"] {
+                assert!(folder.path().join(name).exists(), "{name}, {has_failed}");
+            }
+        }
     }
 
     #[test]
