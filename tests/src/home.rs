@@ -177,6 +177,20 @@ pub fn kill(pid: u32, signal: rustix::process::Signal) {
     }
 }
 
+/// Whether programs that a test starts hear `signal`: one that the tests were started to ignore, as `nohup` does, they ignore too,
+/// and what is left out is said.
+pub fn is_heard(signal: rustix::process::Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let is_heard = mask.is_none_or(|mask| mask >> (signal.as_raw() - 1) & 1 == 0);
+    if !is_heard {
+        let name = format!("{signal:?}").replace('"', "");
+        crate::skip(&format!("{name}: the tests were started to ignore it"));
+    }
+    is_heard
+}
+
 /// The most memory that a process has had so far, in bytes.
 pub fn peak_bytes(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
