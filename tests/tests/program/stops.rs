@@ -7,6 +7,7 @@ use std::fs::File;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use wirespeed_schema::Outcome;
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::Running;
 
@@ -83,10 +84,14 @@ fn a_run_that_is_cut_short_takes_nothing_from_those_before_it() {
         "am_lat --via shm",
         "tag_bw --via tcp",
     ] {
-        let line = format!("run {test} -t 700ms --warmup 0 --repeats 50 -q -o out.json");
+        let line = format!("run {test} -t 700ms --warmup 0 --repeats 50 --ndjson -o out.json");
         let cut = (0..TRIES).find_map(|_| {
             let client = started(&home, &line);
-            std::thread::sleep(Duration::from_millis(2800));
+            client.wait_until("its third run", PATIENCE, |client| {
+                client.stdout().matches("\"event\":\"case_started\"").count() >= 3
+            });
+            // Far enough for a few messages, and far from its end.
+            std::thread::sleep(Duration::from_millis(300));
             client.signal(Signal::INT);
             client.end(SOON).code(130);
             let run = document(&std::fs::read_to_string(home.path("out.json")).unwrap());
