@@ -45,9 +45,18 @@ pub fn as_typed(text: &str) -> String {
 }
 
 fn typed_in(text: &str, verb: &Command, argv: &[OsString]) -> String {
-    if text.contains("wirespeed ") {
-        return text.to_owned();
+    let mut names_verb = false;
+    beside_quotes(text, |part| {
+        names_verb |= part.contains("wirespeed ");
+        String::new()
+    });
+    match names_verb {
+        true => text.to_owned(),
+        false => beside_quotes(text, |part| respelled(part, verb, argv)),
     }
+}
+
+fn respelled(text: &str, verb: &Command, argv: &[OsString]) -> String {
     let mut parts = text.split("--");
     let mut said = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -57,6 +66,29 @@ fn typed_in(text: &str, verb: &Command, argv: &[OsString]) -> String {
         said.push_str(&part[name.len()..]);
     }
     said
+}
+
+/// `text` with `change` made to what is not in quotation marks: those are somebody's own words.
+pub fn beside_quotes(text: &str, mut change: impl FnMut(&str) -> String) -> String {
+    let (mut said, mut start) = (String::new(), 0);
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for (at, letter) in text.char_indices() {
+        let is_mark = letter == '"' && !is_escaped;
+        is_escaped = is_quoted && letter == '\\' && !is_escaped;
+        if is_mark {
+            let (part, end) = match is_quoted {
+                true => (text[start..=at].to_owned(), at + 1),
+                false => (change(&text[start..at]), at),
+            };
+            said.push_str(&part);
+            (start, is_quoted) = (end, !is_quoted);
+        }
+    }
+    let rest = &text[start..];
+    match is_quoted {
+        true => said + rest,
+        false => said + &change(rest),
+    }
 }
 
 /// As `argv` spells the option before any `--`; else by its first name.

@@ -4,6 +4,7 @@
 //! What a value does to a test is not told here; each definition stands beside the code that reads it.
 
 use crate::plan::error::PlanError;
+use crate::shown;
 use crate::units;
 
 /// How the text of a parameter is split into the values of a sweep.
@@ -139,7 +140,10 @@ impl Parameter {
 
     /// The error for a value that cannot be.
     pub fn refused(&self, text: &str) -> PlanError {
-        PlanError::new(format!("invalid {} {text}", self.option()), self.remedy)
+        PlanError::new(
+            format!("invalid {} {}", self.option(), shown::value(text)),
+            self.remedy,
+        )
     }
 
     /// The values of a sweep. Errors where `text` is no list or range of them.

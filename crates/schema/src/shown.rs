@@ -24,6 +24,15 @@ pub fn quoted(text: &str, characters_max: usize) -> String {
         .collect()
 }
 
+/// A value as an error repeats it: as it was typed, in quotation marks where it could be taken for words of the error's own.
+pub fn value(text: &str) -> String {
+    let is_word = |c: char| !c.is_whitespace() && c != '"';
+    match !text.is_empty() && text.chars().all(is_word) && !text.contains("--") {
+        true => text.to_owned(),
+        false => format!("{text:?}"),
+    }
+}
+
 /// Without the system's numbers of its errors, `(os error 11)`: the words before them say the same.
 pub fn without_numbers(mut text: String) -> String {
     const NUMBER: &str = " (os error ";
@@ -49,7 +58,22 @@ pub fn for_shell(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_obeyed, quoted, without_numbers};
+    use super::{is_obeyed, quoted, value, without_numbers};
+
+    #[test]
+    fn values_that_are_no_words_are_in_quotation_marks() {
+        for plain in ["8", "1..4:x2", "-1", "a'b"] {
+            assert_eq!(value(plain), plain);
+        }
+        for (typed, shown) in [
+            ("", r#""""#),
+            ("x --window", r#""x --window""#),
+            (r#"a"b"#, r#""a\"b""#),
+            ("x--y", r#""x--y""#),
+        ] {
+            assert_eq!(value(typed), shown);
+        }
+    }
 
     #[test]
     fn only_whole_numbers_of_errors_are_left_out() {

@@ -10,6 +10,7 @@ use crate::experiment::{How, Ranks};
 use crate::file;
 use crate::group::{Groups, Reach};
 use crate::job;
+use crate::remedies::beside_quotes;
 use crate::request::{add_options, add_port};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -265,9 +266,12 @@ fn as_typed(failure: Failure) -> Failure {
             ("--iters", "--tests"),
             ("--procs", "--workers"),
         ];
-        let text = names
-            .iter()
-            .fold(text.to_owned(), |text, (plan, ours)| text.replace(plan, ours));
+        let renamed = |text: &str| {
+            names
+                .iter()
+                .fold(text.to_owned(), |text, (plan, ours)| text.replace(plan, ours))
+        };
+        let text = beside_quotes(text, renamed);
         text.trim_end_matches([',', ' ']).to_owned()
     };
     Failure::with(failure.code, named(&failure.cause), named(&failure.remedy))

@@ -417,3 +417,24 @@ fn refusals_name_options_as_they_were_typed() {
         assert_eq!(typed_in(text, &verb_of(&argv).command, &argv), said, "{line}");
     }
 }
+
+/// What somebody typed is repeated as it was, whatever is in it.
+#[test]
+fn refusals_leave_words_in_quotation_marks_alone() {
+    let argv = ["wirespeed", "msgrate"].map(OsString::from);
+    let verb = verb_of(&argv).command;
+    for (text, said) in [
+        (r#"--window: "x --window 3""#, r#"--messages: "x --window 3""#),
+        (
+            r#"--load "a \" --window" beside --window"#,
+            r#"--load "a \" --window" beside --messages"#,
+        ),
+        (r#""a\\" and --window"#, r#""a\\" and --messages"#),
+        (r#"--window "wirespeed x""#, r#"--messages "wirespeed x""#),
+        (r#"--window "--window"#, r#"--messages "--window"#),
+    ] {
+        assert_eq!(typed_in(text, &verb, &argv), said);
+    }
+    let shouted = beside_quotes(r#"a "b" c"#, str::to_uppercase);
+    assert_eq!(shouted, r#"A "b" C"#);
+}

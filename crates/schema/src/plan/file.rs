@@ -25,6 +25,7 @@ use super::parameters::parameter;
 use super::until::{UNTIL_REPEATS, Until};
 use super::{Axis, Plan, Template};
 use crate::parameter::split_words;
+use crate::shown;
 use crate::units;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -230,7 +231,7 @@ pub fn parse_repeats(name: &str, text: &str) -> Result<u32, PlanError> {
     match units::parse_count(text).map(u32::try_from) {
         Ok(Ok(count @ 1..=REPEATS_MAX)) => Ok(count),
         _ => Err(PlanError::new(
-            format!("invalid {name} {text}"),
+            format!("invalid {name} {}", shown::value(text)),
             format!("give a count from 1 to {REPEATS_MAX}"),
         )),
     }
