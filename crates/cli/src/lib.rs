@@ -63,6 +63,8 @@ pub fn registry() -> Registry {
 /// The whole program: reads the command line, does what it says, and returns the exit code.
 pub fn main_with(registry: Registry) -> ExitCode {
     let argv = front::argv();
+    // Where it fails, whoever waits for a child says so.
+    let _ = wirespeed_control::keep_children();
     wirespeed::host::tell_of_crashes(&job::name_of_process(&argv));
     // A defect is reported in two lines like any other error; the place is for whoever repairs it.
     std::panic::set_hook(Box::new(|panic| {

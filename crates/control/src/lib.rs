@@ -40,4 +40,4 @@ pub use launch::seam::{Launch, Launched, RankProcess};
 pub use serve::{Daemon, Listen, LogEvent, LogLine, ServeOptions, Served};
 pub use session::Timing;
 pub use session::group::{Blamed, Failure};
-pub use stop::{StopFlag, StopLevel, Subscription};
+pub use stop::{StopFlag, StopLevel, Subscription, keep_children};

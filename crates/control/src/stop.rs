@@ -164,6 +164,15 @@ pub(crate) fn ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
+/// Have ended children kept until they are waited for, also where this process was started with SIGCHLD ignored.
+pub fn keep_children() -> io::Result<()> {
+    match ignored(libc::SIGCHLD) {
+        // Any handler does; no program that is started inherits it.
+        true => signal_hook::flag::register(libc::SIGCHLD, Arc::default()).map(drop),
+        false => Ok(()),
+    }
+}
+
 impl Drop for Subscription {
     fn drop(&mut self) {
         let mut wakers = self.flag.0.wakers.lock();

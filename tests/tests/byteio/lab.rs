@@ -110,6 +110,21 @@ fn what_the_lab_was_started_to_ignore_its_command_ignores_too() {
     assert!(ended.stdout.contains("whole"), "{ended}");
 }
 
+/// Whoever ignores SIGCHLD hands that on, and the kernel would then keep no child for who waits for it.
+#[test]
+fn a_lab_that_was_started_to_ignore_its_children_waits_for_them() {
+    let Some(home) = with_lab() else { return };
+    let mut command = Command::new("env");
+    command.arg("--ignore-signal=CHLD").arg("true");
+    if !command.status().is_ok_and(|status| status.success()) {
+        return skip("children that are ignored: env of coreutils 8.31 or later");
+    }
+    let mut command = Command::new("env");
+    command.arg("--ignore-signal=CHLD").arg(home.program());
+    home.adopt(command.args(near("exit 7")));
+    Running::start(command).end(SOON).code(7);
+}
+
 /// A terminal's Ctrl-C fails the tools that set the path up.
 #[test]
 fn a_lab_that_is_interrupted_as_it_is_set_up_says_so() {
