@@ -46,13 +46,13 @@ pub fn as_typed(text: &str) -> String {
 
 fn typed_in(text: &str, verb: &Command, argv: &[OsString]) -> String {
     let mut names_verb = false;
-    beside_quotes(text, |part| {
+    beside_quotes(text, &mut |part| {
         names_verb |= part.contains("wirespeed ");
         String::new()
     });
     match names_verb {
         true => text.to_owned(),
-        false => beside_quotes(text, |part| respelled(part, verb, argv)),
+        false => beside_quotes(text, &mut |part| respelled(part, verb, argv)),
     }
 }
 
@@ -69,7 +69,7 @@ fn respelled(text: &str, verb: &Command, argv: &[OsString]) -> String {
 }
 
 /// `text` with `change` made to what is not in quotation marks: those are somebody's own words.
-pub fn beside_quotes(text: &str, mut change: impl FnMut(&str) -> String) -> String {
+pub fn beside_quotes(text: &str, change: &mut dyn FnMut(&str) -> String) -> String {
     let (mut said, mut start) = (String::new(), 0);
     let (mut is_quoted, mut is_escaped) = (false, false);
     for (at, letter) in text.char_indices() {

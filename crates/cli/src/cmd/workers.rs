@@ -266,12 +266,12 @@ fn as_typed(failure: Failure) -> Failure {
             ("--iters", "--tests"),
             ("--procs", "--workers"),
         ];
-        let renamed = |text: &str| {
+        let mut renamed = |text: &str| {
             names
                 .iter()
                 .fold(text.to_owned(), |text, (plan, ours)| text.replace(plan, ours))
         };
-        let text = beside_quotes(text, renamed);
+        let text = beside_quotes(text, &mut renamed);
         text.trim_end_matches([',', ' ']).to_owned()
     };
     Failure::with(failure.code, named(&failure.cause), named(&failure.remedy))

@@ -435,6 +435,6 @@ fn refusals_leave_words_in_quotation_marks_alone() {
     ] {
         assert_eq!(typed_in(text, &verb, &argv), said);
     }
-    let shouted = beside_quotes(r#"a "b" c"#, str::to_uppercase);
+    let shouted = beside_quotes(r#"a "b" c"#, &mut str::to_uppercase);
     assert_eq!(shouted, r#"A "b" C"#);
 }
