@@ -91,7 +91,7 @@ fn command(line: &str) -> Asked {
 }
 
 fn figures(totals: Totals, asked: Asked) -> Option<Figures> {
-    if totals.messages < 1.0 || totals.rate_per_s <= 0.0 {
+    if totals.messages < 1.0 || totals.rate_per_s == 0.0 {
         return None;
     }
     let stated = (totals.bandwidth >= BANDWIDTH_MIN).then_some(totals.bandwidth);

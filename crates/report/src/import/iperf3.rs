@@ -51,7 +51,7 @@ impl Totals {
         }
         found.group = GroupKind::Hosts;
         found.streams = self.streams;
-        if let Some(sent) = self.sent.filter(|sent| *sent > 0.0) {
+        if let Some(sent) = self.sent.filter(|sent| *sent != 0.0) {
             found = found.with("sender_bandwidth_bytes_per_s", sent);
         }
         // Of both directions only one is told.

@@ -202,7 +202,7 @@ fn smb_figures(
     rate: f64,
 ) -> Option<Figures> {
     let [ranks, peers, iterations, messages, size, cache, stride] = counts;
-    if rate <= 0.0 {
+    if rate == 0.0 {
         return None;
     }
     let words = [

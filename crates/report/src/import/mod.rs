@@ -7,6 +7,7 @@ mod arras;
 mod iperf3;
 mod iperf3_text;
 mod lines;
+mod possible;
 mod tables;
 mod told;
 mod ucx;
@@ -14,6 +15,7 @@ mod ucx_typed;
 
 pub use told::{Told, Unsaid};
 
+use crate::figures::spoken;
 use std::collections::BTreeMap;
 use told::Assumed;
 use wirespeed_schema::case::{Case, GroupKind, RankSpec, Stop};
@@ -162,6 +164,16 @@ pub enum ImportError {
         /// As it was given.
         name: String,
     },
+    /// A figure that no run can have, such as a time below zero.
+    #[error("{format}: {figure} of {value}: no run can have that")]
+    Impossible {
+        /// The format.
+        format: &'static str,
+        /// Which, in words.
+        figure: String,
+        /// The value in the unit of ours.
+        value: String,
+    },
     /// The format is right, but there is no figure in it.
     #[error("{format}: the file holds no figure")]
     Empty {
@@ -191,7 +203,9 @@ impl ImportError {
             ImportError::NoTest { .. } => {
                 "name the test as ucx_perftest -t does, such as tag_lat or ucp_am_bw"
             }
-            ImportError::Line { .. } => "take the file as the tool wrote it: it may be cut off or edited",
+            ImportError::Line { .. } | ImportError::Impossible { .. } => {
+                "take the file as the tool wrote it: it may be cut off or edited"
+            }
             ImportError::Failed { .. } | ImportError::Empty { .. } => {
                 "run the tool to its end, and keep all of its output"
             }
@@ -291,6 +305,13 @@ pub fn import_told(bytes: &[u8], format: Option<Format>, told: &Told) -> Result<
     let mut found = format.read(text, told)?;
     if found.len() > CASES_MAX {
         return Err(ImportError::TooMany { found: found.len() });
+    }
+    if let Some((tag, value)) = found.iter().find_map(possible::none_can_have) {
+        return Err(ImportError::Impossible {
+            format: format.name(),
+            figure: spoken(tag),
+            value: format!("{value:e}"),
+        });
     }
     told::apply(&mut found, told, format)?;
     let started_at = found.iter().find_map(|figures| figures.started_at.clone());

@@ -5,9 +5,10 @@
 //! is what the box or the command says where the file shows it, what a batch file calls it, or what the user says; there
 //! is no guessing.
 
+use super::possible::is_count;
 use super::told::test_named;
 use super::ucx_typed::Typed;
-use super::{Figures, Format, ImportError, Unsaid};
+use super::{Figures, Format, ImportError, Unsaid, bad_line};
 use crate::perftest::{Api, Generation, HEADER_BYTES, ORIGINALS, Original, original};
 use wirespeed_schema::plan::takes;
 use wirespeed_schema::shown::quoted;
@@ -17,6 +18,9 @@ const MIB: f64 = 1_048_576.0;
 
 /// Bandwidths have two digits behind the point: the true one is within so many MB/s of what is written.
 const ROUNDED_MB_PER_S: f64 = 0.005;
+
+/// What is wrong with a row whose numbers none can be.
+const NO_ROW: &str = "not a row of numbers";
 
 /// A row of either form: names of batch files, then iterations, three latencies, two bandwidths, two rates.
 fn row(line: &str) -> Option<(String, Vec<f64>)> {
@@ -130,12 +134,21 @@ fn ruled(line: &str) -> Option<String> {
 
 /// A row, and what stands about it in the file.
 struct Row {
+    /// The line, from 0.
+    line: usize,
     stated: Option<&'static Original>,
     size_bytes: Option<u64>,
     layout: Option<Layout>,
     typed: Typed,
     names: String,
     values: Vec<f64>,
+}
+
+impl Row {
+    /// Whether what is told over all iterations can be. Averages of the last slice may be none: it may be empty.
+    fn is_counted(&self) -> bool {
+        [3, 5, 7].iter().all(|at| is_count(self.values[*at]))
+    }
 }
 
 /// The test that the name of a batch line holds as a word: `small_tag_lat`.
@@ -162,11 +175,14 @@ pub fn read(text: &str, told: Option<&str>) -> Result<Vec<Figures>, ImportError>
             })
         })
         .transpose()?;
-    let rows = rows(text);
+    let rows = rows(text)?;
     if told.is_some() && !rows.is_empty() && rows.iter().all(|row| row.stated.is_some()) {
         return Err(ImportError::stated(Format::UcxPerftest, Unsaid::Test));
     }
     let figures = rows.into_iter().map(|row| {
+        if !row.is_counted() {
+            return Err(bad_line(Format::UcxPerftest, row.line, NO_ROW));
+        }
         let original = row.stated.or(told).ok_or(ImportError::Unsaid {
             format,
             what: Unsaid::Test.name(),
@@ -179,11 +195,11 @@ pub fn read(text: &str, told: Option<&str>) -> Result<Vec<Figures>, ImportError>
     figures.collect()
 }
 
-fn rows(text: &str) -> Vec<Row> {
+fn rows(text: &str) -> Result<Vec<Row>, ImportError> {
     let mut rows: Vec<Row> = Vec::new();
     let (mut typed, mut named) = (Typed::default(), String::new());
     let (mut boxed, mut fresh) = (Boxed::default(), true);
-    for line in text.lines() {
+    for (number, line) in text.lines().enumerate() {
         boxed.look(line);
         if let Some(found) = Typed::read(line) {
             (typed, named, boxed, fresh) = (found, String::new(), Boxed::default(), true);
@@ -197,13 +213,17 @@ fn rows(text: &str) -> Vec<Row> {
         let Some((mut names, values)) = row(line) else {
             continue;
         };
+        if !is_count(values[0]) {
+            return Err(bad_line(Format::UcxPerftest, number, NO_ROW));
+        }
         if names.is_empty() {
             names.clone_from(&named);
         }
         let goes_on = |last: &&mut Row| last.names == names && last.values[0] < values[0];
         match rows.last_mut().filter(|_| !fresh).filter(goes_on) {
-            Some(last) => last.values = values,
+            Some(last) => (last.line, last.values) = (number, values),
             None => rows.push(Row {
+                line: number,
                 stated: called(&names).or(boxed.original()).or(typed.test),
                 size_bytes: boxed.size_bytes.or(typed.size_bytes),
                 layout: boxed.layout.or(typed.layout),
@@ -214,14 +234,15 @@ fn rows(text: &str) -> Vec<Row> {
         }
         fresh = false;
     }
-    rows
+    Ok(rows)
 }
 
 fn figures(original: &Original, row: &Row) -> Option<Figures> {
     let values = &row.values;
     let (latency_us, bandwidth, rate) = (values[3], values[5] * MIB, values[7]);
     // The larger of both bandwidths is the less rounded one.
-    let (per_s, msgs) = match values[4] > values[5] {
+    let is_told = values[4].is_finite() && values[6].is_finite();
+    let (per_s, msgs) = match is_told && values[4] > values[5] {
         true => (values[4], values[6]),
         false => (values[5], values[7]),
     };
