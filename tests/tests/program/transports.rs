@@ -50,6 +50,24 @@ fn a_few_operations_have_a_figure() {
     }
 }
 
+/// A worker that waits for its turn on a CPU of many must not be asked, by polls, before each message of another.
+#[test]
+fn ranks_that_wait_for_their_turn_sleep_where_a_cpu_has_many_of_them() {
+    let _turn = turn();
+    let home = home();
+    let cpu = wirespeed::host::allowed_cpus()[0];
+    for (ranks, more, way) in [(9, "", "block"), (9, "--fan-out", "poll"), (3, "", "poll")] {
+        let cpus = vec![cpu.to_string(); ranks].join(",");
+        for group in ["inproc --threads", "shm --procs"] {
+            let line = format!("run hub_lat --via {group} {ranks} --cpus {cpus} {more} --iters 20 --json");
+            let run = document(&home.run(&line).code(0).stdout);
+            let outcomes = run.cases[0].outcomes();
+            let ways: Vec<&str> = outcomes.map(|one| one.transport_facts["wait"].as_str()).collect();
+            assert_eq!(ways, vec![way; ranks], "{line}");
+        }
+    }
+}
+
 fn assert_all_ok(results: &[(String, CaseStatus)]) {
     let bad: Vec<_> = results.iter().filter(|(_, s)| *s != CaseStatus::Ok).collect();
     assert!(bad.is_empty(), "{bad:?}");

@@ -167,6 +167,11 @@ impl Test {
         }
     }
 
+    /// Whether its ranks work one after the other, so that all but a pair of them wait at any time.
+    pub fn takes_turns(&self) -> bool {
+        matches!(self, Test::HubLat(hub) if !hub.fan_out)
+    }
+
     /// The test's name in the field.
     pub fn name(&self) -> &'static str {
         self.parts().0

@@ -8,7 +8,7 @@ use crate::sync::Doorbell;
 use crate::sync::ring::{Consumer, Producer, RingError, RingMemory};
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Posted, batch_max};
 use crate::transport::waiter::Waiter;
-use crate::transport::{Connect, ConnectError, MessageRunner, Ran, Room};
+use crate::transport::{Connect, ConnectError, MessageRunner, Ran};
 use std::sync::Arc;
 use std::time::Duration;
 use wirespeed_schema::case::IdlePolicy;
@@ -31,7 +31,7 @@ pub fn open_messages<M: Medium, R: MessageRunner>(
     options: &LocalOptions,
     runner: R,
 ) -> Ran<R::Output> {
-    if options.block.unwrap_or(ctx.room == Room::Loaded) {
+    if options.block.unwrap_or(ctx.room.is_of_others()) {
         Ok(runner.run(connect::<M, true>(ctx, medium, options)?))
     } else {
         Ok(runner.run(connect::<M, false>(ctx, medium, options)?))

@@ -8,7 +8,7 @@ pub const WAIT: OptionSpec = OptionSpec::new(
     "wait",
     "auto|poll|block",
     "poll: look again and again; block: sleep in the kernel (a futex) until a sender wakes; auto: poll, unless loads leave \
-     ranks no CPUs of their own",
+     ranks no CPUs of their own, or many ranks wait for their turn on few CPUs",
 )
 .with_default("auto");
 
