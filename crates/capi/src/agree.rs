@@ -47,9 +47,10 @@ pub fn difference(case: &Case, group: &dyn Bootstrap) -> Result<Option<String>, 
     Ok(other.map(|(rank, blob)| {
         let (here, there) = (String::from_utf8_lossy(first), String::from_utf8_lossy(blob));
         let differs = here.lines().zip(there.lines()).find(|(a, b)| a != b);
-        let name = differs.and_then(|(line, _)| line.split_once('='));
-        let name = name.map_or("parameters", |(name, _)| name);
-        format!("rank {rank} was given another {name} than rank 0")
+        match differs.and_then(|(line, _)| line.split_once('=')) {
+            Some((name, _)) => format!("rank {rank} was given another {name} than rank 0"),
+            None => format!("rank {rank} does not say what it was given, or says what rank 0 cannot read"),
+        }
     }))
 }
 
@@ -99,6 +100,15 @@ mod tests {
             let told = Some(format!("rank 1 was given another {name} than rank 0"));
             assert_eq!(learnt(&case(), &other), [told.clone(), told], "{other:?}");
         }
+        // One that says nothing.
+        let told = std::thread::scope(|scope| {
+            let mut ranks = ThreadBootstrap::group(2).into_iter();
+            let (sound, other) = (ranks.next().unwrap(), ranks.next().unwrap());
+            scope.spawn(move || other.exchange(&[]).unwrap());
+            difference(&case(), &sound).unwrap()
+        });
+        let silent = "rank 1 does not say what it was given, or says what rank 0 cannot read";
+        assert_eq!(told.as_deref(), Some(silent));
         // One that was given nonsense.
         let told = std::thread::scope(|scope| {
             let mut ranks = ThreadBootstrap::group(2).into_iter();

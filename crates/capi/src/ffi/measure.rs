@@ -126,8 +126,8 @@ pub unsafe extern "C" fn ws_measure(
         let rte = rte.ok_or_else(|| Problem::usage("the runtime is NULL", "give a ws_rte"))?;
         let cancel = stop.map(|stop| stop.cancel.clone()).unwrap_or_default();
         // SAFETY: the caller's promise.
-        let runtime = unsafe { Runtime::new(rte, cancel) }
-            .map_err(|why| Problem::usage(why, "set rank, size, group, barrier and exchange"))?;
+        let runtime =
+            unsafe { Runtime::new(rte, cancel) }.map_err(|(why, remedy)| Problem::usage(why, remedy))?;
         let registry = crate::registry();
         let case = match given.words.case(&registry, runtime.group, rte.size) {
             Ok(case) => case,

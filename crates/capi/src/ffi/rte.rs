@@ -92,24 +92,35 @@ pub struct Runtime {
     cancel: Cancel,
 }
 
+/// A cause and a remedy.
+type Wrong = (&'static str, &'static str);
+
+/// What to do about an address.
+const ADDRESS: &str = "set address to the IP address at which the other ranks reach this one";
+
 impl Runtime {
-    /// `rte`, with both callbacks; what is wrong with it otherwise.
+    /// `rte`, with both callbacks; otherwise what is wrong with it, and what to do.
     ///
     /// # Safety
     /// The address is NULL or ends with a zero.
-    pub unsafe fn new(rte: &ws_rte, cancel: Cancel) -> Result<Self, &'static str> {
+    pub unsafe fn new(rte: &ws_rte, cancel: Cancel) -> Result<Self, Wrong> {
         if rte.rank >= rte.size {
-            return Err("the runtime's rank is not below its size");
+            return Err(("the runtime's rank is not below its size", "set rank and size"));
         }
-        let group = group_of(rte.group).ok_or("the runtime's group is none of ws_group")?;
+        let group = group_of(rte.group).ok_or((
+            "the runtime's group is none of ws_group",
+            "set group to WS_THREADS, WS_PROCESSES or WS_HOSTS",
+        ))?;
         let address = match rte.address.is_null() {
-            true if group == GroupKind::Hosts => return Err("the runtime spans machines and has no address"),
+            true if group == GroupKind::Hosts => {
+                return Err(("the runtime spans machines and has no address", ADDRESS));
+            }
             true => IpAddr::V4(Ipv4Addr::LOCALHOST),
             false => {
                 // SAFETY: the caller's promise.
                 let text = unsafe { CStr::from_ptr(rte.address) }.to_str().ok();
                 text.and_then(|text| text.parse().ok())
-                    .ok_or("the runtime's address is no IP address")?
+                    .ok_or(("the runtime's address is no IP address", ADDRESS))?
             }
         };
         Ok(Runtime {
@@ -118,8 +129,10 @@ impl Runtime {
             size: rte.size,
             group,
             address,
-            barrier: rte.barrier.ok_or("the runtime has no barrier")?,
-            exchange: rte.exchange.ok_or("the runtime has no exchange")?,
+            barrier: rte.barrier.ok_or(("the runtime has no barrier", "set barrier"))?,
+            exchange: rte
+                .exchange
+                .ok_or(("the runtime has no exchange", "set exchange"))?,
             cancel,
         })
     }
@@ -225,7 +238,7 @@ mod tests {
         7
     }
 
-    fn of(group: ws_group, address: *const c_char) -> Result<Runtime, &'static str> {
+    fn of(group: ws_group, address: *const c_char) -> Result<Runtime, Wrong> {
         let rte = ws_rte {
             context: std::ptr::null_mut(),
             rank: 0,
@@ -246,7 +259,8 @@ mod tests {
             address(of(ws_group::WS_PROCESSES, null())),
             Ok("127.0.0.1".into())
         );
-        assert!(of(ws_group::WS_HOSTS, null()).is_err());
+        let remedy = |runtime: Result<Runtime, Wrong>| runtime.err().map(|(_, remedy)| remedy);
+        assert_eq!(remedy(of(ws_group::WS_HOSTS, null())), Some(ADDRESS));
         assert_eq!(
             address(of(ws_group::WS_HOSTS, c"192.0.2.7".as_ptr())),
             Ok("192.0.2.7".into())
@@ -255,7 +269,7 @@ mod tests {
             address(of(ws_group::WS_HOSTS, c"2001:db8::7".as_ptr())),
             Ok("2001:db8::7".into())
         );
-        assert!(of(ws_group::WS_HOSTS, c"far".as_ptr()).is_err());
+        assert_eq!(remedy(of(ws_group::WS_HOSTS, c"far".as_ptr())), Some(ADDRESS));
     }
 
     #[test]
