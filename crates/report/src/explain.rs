@@ -18,7 +18,7 @@ use crate::thresholds::{
     BUSY_SHARE, CARRIED_SHARE_MIN, FALLEN_SHARE, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, QUEUED_TIMES,
     TAIL_TIMES, WORTH_RATIO,
 };
-use crate::wording::{counted, often, percent, times};
+use crate::wording::{counted, often, percent_at_least, times};
 use serde::Serialize;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::ByteioSection;
@@ -218,7 +218,7 @@ fn window(_: &Run, cases: &Cases) -> Vec<Sentence> {
         let full = format!(
             "{} with a window of {window}: at least {} of the window is in flight in every run",
             cases.names.of(case),
-            percent(used.least.min(1.0))
+            percent_at_least(used.least)
         );
         let waits = times(ack / round_trip);
         let text = match ack > QUEUED_TIMES * round_trip {
@@ -281,7 +281,7 @@ fn processor(_: &Run, cases: &Cases) -> Vec<Sentence> {
                 "{}: rank {rank}, which sleeps while it waits, works at least {} of the time in every run: its CPU is the \
                  limit; a message takes {} of CPU time at all ends together.",
                 cases.names.of(case),
-                percent(busy.min(1.0)),
+                percent_at_least(busy),
                 format_ns(each)
             ),
             evidence: vec![cite(case, "cpu_ns_per_message"), cite(case, "rate_msg_per_s")],

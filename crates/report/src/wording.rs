@@ -10,7 +10,13 @@ pub fn percent(ratio: f64) -> String {
     share(ratio, 2)
 }
 
-/// The same with another digit: `97.3 %`.
+/// A share that something reaches in whole per cents, none of them more than it does: what is said to be "at least" that must be.
+pub fn percent_at_least(ratio: f64) -> String {
+    // A ratio that is written in decimals may be a hair below them.
+    format!("{} %", (ratio.min(1.0) * 100.0 + 1e-9).floor())
+}
+
+/// As [`percent`], with another digit: `97.3 %`.
 pub fn fine_percent(ratio: f64) -> String {
     share(ratio, 3)
 }
@@ -129,6 +135,12 @@ pub(crate) fn load_text(load: &Load) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_is_reached_at_least_is_rounded_down() {
+        let told = [0.847, 0.977, 0.85, 0.29, 1.0, 1.2].map(percent_at_least);
+        assert_eq!(told, ["84 %", "97 %", "85 %", "29 %", "100 %", "100 %"]);
+    }
 
     #[test]
     fn a_share_is_never_more_than_the_whole() {
