@@ -4,7 +4,7 @@ use super::{Interference, InterferenceRow, Loaded, Work};
 use crate::compare::{Verdict, more_is_better};
 use crate::figures::spoken;
 use crate::thresholds::ROUNDS_WORTH_MAX;
-use crate::wording::{counted, percent};
+use crate::wording::{counted, grouped, percent};
 use wirespeed_schema::units::{format_rate, significant};
 
 /// The load that is none: what the machine alone does to a ratio.
@@ -141,7 +141,8 @@ fn lacking(rows: &[&InterferenceRow], found: &Interference) -> String {
             format!("{which}, at least {needed} are needed: {option} {needed}")
         }
         (false, Some(needed)) if needed > ROUNDS_WORTH_MAX => format!(
-            "after {count} the differences may be chance, and it takes about {needed} rounds to tell: measure each longer"
+            "after {count} the differences may be chance, and it takes about {} rounds to tell: measure each longer",
+            grouped(two_digits(needed))
         ),
         (false, Some(needed)) => format!(
             "after {count} the differences may be chance; about {needed} rounds should tell: {option} {needed}"
@@ -150,5 +151,24 @@ fn lacking(rows: &[&InterferenceRow], found: &Interference) -> String {
             "they are too near to the margin of {} for more rounds to tell",
             percent(found.within_ratio.get())
         ),
+    }
+}
+
+/// A number that is only estimated, without the digits that nobody knows.
+fn two_digits(number: u64) -> u64 {
+    let beyond = 10u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    number.saturating_add(beyond / 2) / beyond * beyond
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_has_two_digits() {
+        assert_eq!(
+            [0, 7, 99, 540, 64_740, u64::MAX].map(two_digits),
+            [0, 7, 99, 540, 65_000, 18_000_000_000_000_000_000]
+        );
     }
 }

@@ -232,7 +232,7 @@ fn rounds_that_are_asked_for_are_those_of_the_figures_that_lack_them() {
     }
     let text = advised(&[(6, Some(2868), true)]);
     assert!(
-        !text.contains("--repeats 2874") && text.contains("about 2874 rounds"),
+        !text.contains("--repeats 2874") && text.contains("about 2,900 rounds"),
         "{text}"
     );
     assert!(advised(&[(6, Some(30), true)]).contains("--repeats 36"));
