@@ -14,9 +14,9 @@ const SHOWN: usize = 20;
 /// They may go down; what makes one go up needs a reason.
 const BUDGETS: [(&str, u64); 5] = [
     ("wirespeed", 4_720_000),
-    ("wirespeed_cli", 696_000),
+    ("wirespeed_cli", 698_500),
     ("wirespeed_report", 606_000),
-    ("wirespeed_byteio", 424_000),
+    ("wirespeed_byteio", 422_500),
     ("all", 13_270_000),
 ];
 
