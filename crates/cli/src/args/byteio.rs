@@ -241,7 +241,7 @@ pub struct ByteioPutArgs {
 /// Experiments that are known by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Profile {
-    /// M. Morgan, "ByteIO Performance Tests": 1 GiB, 7 threads, 8 MiB, MTOM, one request each, ten runs
+    /// M. Morgan, ByteIO Performance Tests, 2009: 1 GiB, 7 threads, 8 MiB, MTOM, one request each, ten runs
     Byteio2009,
 }
 

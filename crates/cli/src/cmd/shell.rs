@@ -29,3 +29,28 @@ pub fn man_all(arguments: &ManAllArgs) -> Result<Ended, Failure> {
         .map_err(|e| Failure::file("write into", directory, &e))?;
     Ok(Ended::OK)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Command;
+
+    /// What the generator writes for fish between double quotes, as it is.
+    fn helps_of_values(command: &Command, found: &mut Vec<String>) {
+        for value in command.get_arguments().flat_map(clap::Arg::get_possible_values) {
+            found.extend(value.get_help().map(ToString::to_string));
+        }
+        for verb in command.get_subcommands() {
+            helps_of_values(verb, found);
+        }
+    }
+
+    #[test]
+    fn the_help_of_a_value_ends_no_string_of_a_shell() {
+        let mut found = Vec::new();
+        helps_of_values(&Cli::command(), &mut found);
+        assert!(found.len() > 10, "{found:?}");
+        found.retain(|help| help.contains(['"', '$', '\\']));
+        assert_eq!(found, [""; 0]);
+    }
+}
