@@ -254,6 +254,41 @@ fn effects_are_there_for_every_host_with_figures() {
     assert!((effects[5].receives.unwrap().ratio - 1.0).abs() < 0.1);
 }
 
+/// Also where all hosts were looked at again, on a machine that had become slow: nothing was beside them that tells so.
+#[test]
+fn hosts_stand_beside_the_median_host_of_the_same_figures() {
+    for seed in 1..=60 {
+        let mut random = Random::new(seed);
+        let mut speed = |pair| Figure {
+            pair,
+            value: Some(random.normal().exp()),
+        };
+        let schedule = Schedule::new(5, Plan::All, Mode::Isolated, seed).unwrap();
+        let survey: Vec<Figure> = schedule.rounds().flatten().map(&mut speed).collect();
+        let mut judgement = Judgement::new(5, &[], Options::default(), &survey).unwrap();
+        while let Some(looks) = judgement.next_looks() {
+            let slower = |pair| Figure {
+                value: speed(pair).value.map(|value| 0.1 * value),
+                pair,
+            };
+            let figures: Vec<Figure> = looks.rounds.into_iter().flatten().map(slower).collect();
+            judgement.look(&figures).unwrap();
+        }
+        let effects = judgement.effects();
+        for side in [0, 1] {
+            let of_side = effects
+                .iter()
+                .map(|host| [host.sends, host.receives][side].unwrap().ratio);
+            let ratios: Vec<f64> = of_side.collect();
+            let beside = |is_it: fn(&f64) -> bool| ratios.iter().any(is_it);
+            assert!(
+                beside(|ratio| *ratio <= 1.0) && beside(|ratio| *ratio >= 1.0),
+                "seed {seed}: {ratios:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_slow_host_of_four_is_named() {
     for seed in 1..=20 {

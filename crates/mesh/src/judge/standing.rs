@@ -40,7 +40,9 @@ struct Part {
 /// many receivers and senders each host was measured with.
 ///
 /// Survey and looks are weighed by their variances (Cochran, JRSS Supplement
-/// 4, 1937). The variance of the grand median is added: what all hosts are compared with has an error, too.
+/// 4, 1937). The median host is that of these: where all hosts were suspects, nothing was beside the looks that tells whether
+/// conditions had changed since the survey. The variance of the grand median is added: what all hosts are compared with has an
+/// error, too.
 pub fn standing(
     effects: &Effects,
     fresh: &[Cell],
@@ -60,17 +62,26 @@ pub fn standing(
             0 => 0.0,
             count => OF_MEDIAN * OF_MEDIAN * median(&mut variances) / count as f64,
         };
-        let each = survey.into_iter().zip(looks).enumerate();
-        let each = each.map(|(host, (survey, values))| {
-            let part = weighed(survey?, looked(effects, side, values, controls));
+        let each = survey.into_iter().zip(looks);
+        let each =
+            each.map(|(survey, values)| Some(weighed(survey?, looked(effects, side, values, controls))));
+        let parts: Vec<Option<Part>> = each.collect();
+        let mut known: Vec<f64> = parts.iter().flatten().map(|part| part.effect).collect();
+        let centre = match known.is_empty() {
+            true => 0.0,
+            false => median(&mut known),
+        };
+        let each = parts.into_iter().enumerate().map(|(host, part)| {
+            let part = part?;
+            let effect = part.effect - centre;
             let half = quantile
                 .as_ref()
                 .ok()
                 .filter(|_| partners[host][side] >= PARTNERS_MIN);
             let half = half.map(|t| t * (part.variance + of_centre).sqrt());
             Some(Effect {
-                ratio: part.effect.exp(),
-                interval: half.map(|half| [(part.effect - half).exp(), (part.effect + half).exp()]),
+                ratio: effect.exp(),
+                interval: half.map(|half| [(effect - half).exp(), (effect + half).exp()]),
                 figures: part.figures,
             })
         });
