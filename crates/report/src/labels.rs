@@ -1,7 +1,7 @@
 //! Names of results and cases, and figures with their intervals: what every text about a result is made of.
 
 use crate::curve::section::{Offers, offered_per_s};
-use crate::figures::figure_text;
+use crate::figures::{figure_text, spoken};
 use crate::wording::under;
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, Resampled, Resampling};
@@ -51,7 +51,7 @@ pub fn resampled(input: &Input) -> Vec<Vec<String>> {
         let text = |value: f64| figure_text(tag, value);
         Some(vec![
             label(input, false, case),
-            tag.clone(),
+            spoken(tag),
             text(metric.value.get()),
             format!("[{}, {}]", text(one.lower.get()), text(one.upper.get())),
             method(one.method).to_owned(),

@@ -46,7 +46,7 @@ pub use assemble::{
     run_status, skipped_case, unfinished, with_convergence, without_outcomes,
 };
 pub use checks::{Limits, Unusable, broken_law, host_remarks, run_remarks};
-pub use figures::figure_text;
+pub use figures::{figure_text, spoken};
 pub use labels::Input;
 pub use read::{ReadError, read_run};
 pub use schema::schema_json;

@@ -125,6 +125,8 @@ pub(crate) const NEWER: &str = "newer_document";
 /// Read a Run document. One of a later minor version is read as far as it is known here, and carries a remark that says
 /// so. NaN and infinities cannot come out of it: JSON has none, and overflowing numbers are refused.
 pub fn read_run(bytes: &[u8]) -> Result<Run, ReadError> {
+    // Some editors put it before what they save; RFC 8259 lets a reader pass over it.
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     if bytes.len() > DOCUMENT_BYTES_MAX {
         return Err(ReadError::TooLarge { bytes: bytes.len() });
     }

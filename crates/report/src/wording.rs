@@ -89,12 +89,9 @@ pub fn under(result: &CaseResult) -> String {
     }
 }
 
-/// The load of its ranks, or the one that it was measured under where they have none of their own.
+/// The load that it was measured under, as it was asked for; else that of its ranks.
 pub(crate) fn load_beside(result: &CaseResult) -> String {
-    match load_of(&result.case) {
-        own if own.is_empty() => result.under.clone().unwrap_or_default(),
-        own => own,
-    }
+    result.under.clone().unwrap_or_else(|| load_of(&result.case))
 }
 
 /// The load of all ranks, `cpu_threads=1`, or of those that have one where they differ, `1: cpu_threads=1`.

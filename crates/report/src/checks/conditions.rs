@@ -1,6 +1,7 @@
 //! What disturbed the ranks and what the machine was doing besides.
 
 use super::Findings;
+use crate::figures::spoken;
 use crate::thresholds::{
     BETWEEN_RUNS_MAX, FREQUENCY_SHARE_MAX, LOAD_SHARE_TOLD, MINOR_FAULTS_MAX, NOISE_SHARE_MAX,
     QUIET_SHARE_MAX, SWITCHES_PER_S_MAX, TAKEN_SHARE_MAX,
@@ -68,7 +69,8 @@ pub(super) fn check_case(findings: &mut Findings, metrics: &BTreeMap<String, Met
         .filter(|(tag, _)| tag.ends_with("_between_runs_ratio"));
     for (tag, metric) in spreads.filter(|(_, metric)| metric.value.get() > BETWEEN_RUNS_MAX) {
         let figure = tag.trim_end_matches("_between_runs_ratio");
-        let message = format!("{figure} differs by {} between runs", spread(metric.value.get()));
+        let (figure, by) = (spoken(figure), spread(metric.value.get()));
+        let message = format!("{figure} differs by {by} between runs");
         let remedy = match runs {
             ..RUNS_TELLING => {
                 "the machine has more than one state: take more runs (--repeats 10), and quote their range"

@@ -2,6 +2,7 @@
 
 use super::Findings;
 use crate::assemble::merged_samples;
+use crate::figures::{figure_text, spoken};
 use crate::stats::until::{RUNS_DONE, TIME_USED};
 use crate::stats::{self, Group, Mark, WarmUp};
 use crate::thresholds::{RESOLUTION_RATIO, STEADY_SHARE};
@@ -74,7 +75,10 @@ fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
     let groups = stats::groups(&values);
     check_groups(findings, tag, &groups);
     if stats::drifts(&values) {
-        let message = format!("{tag}: the runs drift: their interval describes these minutes only");
+        let message = format!(
+            "{}: the runs drift: their interval describes these minutes only",
+            spoken(tag)
+        );
         let remedy = "compare only sides whose runs took turns, as those of `wirespeed ab` do";
         findings.note("runs_drift", values.len() as f64, message, remedy);
     }
@@ -87,7 +91,8 @@ fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
         .collect();
     if !far.is_empty() {
         let message = format!(
-            "{tag}: {} of {} runs far out of the others (repetition {}), marked and counted like all",
+            "{}: {} of {} runs far out of the others (repetition {}), marked and counted like all",
+            spoken(tag),
             far.len(),
             values.len(),
             far.join(", ")
@@ -124,13 +129,14 @@ fn check_groups(findings: &mut Findings, tag: &str, groups: &[Group]) {
         .map(|group| {
             format!(
                 "{} ({})",
-                significant(group.median(), 4),
+                figure_text(tag, group.median()),
                 counted(group.values.len() as u64, "run")
             )
         })
         .collect();
     let message = format!(
-        "{tag}: the runs fall into {} groups: {}",
+        "{}: the runs fall into {} groups: {}",
+        spoken(tag),
         groups.len(),
         named.join(", ")
     );

@@ -6,6 +6,7 @@ use super::section::{Difference, Reasons, Unjudged};
 use super::verdict::Sides;
 use crate::checks::{host_remarks, is_of_disturbed_machine};
 use crate::curve::section::offered_per_s;
+use crate::figures::spoken;
 use crate::import::IMPORTED;
 use crate::labels::{beside, label_of};
 use crate::names::{Identity, Parameters, alike, identity, typed, unlike, varying};
@@ -322,7 +323,7 @@ pub(super) fn add(
         .into_iter()
         .map(|(case, other, only)| {
             let alone = alone(case, other, question, &tags);
-            only.extend(alone.iter().map(|tag| format!("{tag} of {label}")));
+            only.extend(alone.iter().map(|tag| format!("{} of {label}", spoken(tag))));
             alone.len()
         })
         .sum();

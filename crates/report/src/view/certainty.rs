@@ -153,7 +153,7 @@ fn resampling(input: &Input) -> Option<Table> {
     let columns = vec![
         text("case", 0),
         text("figure", 0),
-        number("value", 2),
+        number("value", 0),
         text("interval", 0),
         text("bootstrap", 1),
     ];

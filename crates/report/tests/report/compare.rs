@@ -372,8 +372,8 @@ fn a_figure_of_one_side_alone_is_named() {
     };
     let found = compare(("a", &a), ("b", &b), &question, 0.02).unwrap();
     assert_eq!(found.rows.len(), 1);
-    assert_eq!(found.only_a, ["rtt_p99_ns of shm am_lat 8 B"]);
-    assert!(said(&found, &Style::PLAIN).contains("only in A, not compared: rtt_p99_ns"));
+    assert_eq!(found.only_a, ["RTT p99 of shm am_lat 8 B"]);
+    assert!(said(&found, &Style::PLAIN).contains("only in A, not compared: RTT p99"));
     // A headline that one side lacks is left for another one.
     b.cases[0].metrics.remove("rtt_p50_ns");
     let found = compared(&b, &a).unwrap();

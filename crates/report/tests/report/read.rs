@@ -26,6 +26,13 @@ fn what_was_written_reads_back() {
 }
 
 #[test]
+fn a_mark_that_an_editor_put_in_front_is_passed_over() {
+    let marked = format!("\u{feff}{}", text());
+    assert_eq!(read_run(marked.as_bytes()), read_run(text().as_bytes()));
+    assert!(read_run(marked.as_bytes()).is_ok());
+}
+
+#[test]
 fn every_cut_is_truncation() {
     let whole = text();
     for length in [0, 1, whole.len() / 3, whole.len() - 2] {

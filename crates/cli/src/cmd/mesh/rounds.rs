@@ -20,6 +20,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use wirespeed_control::StopFlag;
 use wirespeed_mesh::{Campaign, Lack, Pair};
+use wirespeed_report::spoken;
 use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::plan::PlannedCase;
 
@@ -344,7 +345,8 @@ impl<'a> Rounds<'a> {
         let tag = self.tags[visit.subject];
         let figure = measured.as_ref().map_err(Lack::clone).and_then(|figures| {
             let figure = figures.get(tag).map(|(figure, _)| *figure);
-            figure.ok_or_else(|| Lack::NoFigure(format!("too few samples for {tag}: measure longer")))
+            let few = || format!("too few samples for the {}: measure longer", spoken(tag));
+            figure.ok_or_else(|| Lack::NoFigure(few()))
         });
         self.known.borrow_mut().keep((visit, stage), pair, figure.clone());
         let figure = figure.map_err(|lack| lack.why().to_owned());
