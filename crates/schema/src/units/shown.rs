@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// The shortest text that [`parse_size`] reads back as exactly `bytes`: `64`, `8K`, `1M`, `1000`.
+/// The shortest text that [`parse_size`](super::parse_size) reads back as exactly `bytes`: `64`, `8K`, `1M`, `1000`.
 pub fn format_size_exact(bytes: u64) -> String {
     for (shift, unit) in [(40u32, "T"), (30, "G"), (20, "M"), (10, "K")] {
         if bytes >> shift > 0 && bytes.trailing_zeros() >= shift {
@@ -62,7 +62,7 @@ pub fn format_ns(ns: f64) -> String {
     format!("{} {unit}", significant(value, 4))
 }
 
-/// A whole number of the largest unit that [`parse_duration_ns`] reads back as exactly `ns`: `90s`, `1500ms`, `250us`.
+/// A whole number of the largest unit that [`parse_duration_ns`](super::parse_duration_ns) reads back as exactly `ns`: `90s`, `1500ms`, `250us`.
 ///
 /// ```
 /// use wirespeed_schema::units::format_duration_exact;
