@@ -15,9 +15,13 @@ use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// `si_code` of a signal that the kernel has sent, as it does for a terminal: to all of a group.
 const SI_KERNEL: i32 = 0x80;
+
+/// Time in which a signal that came is heard.
+const HEARD: Duration = Duration::from_millis(100);
 
 /// Whom a signal goes to.
 #[derive(Debug, Clone, Copy)]
@@ -79,13 +83,18 @@ impl Relay {
         self.state.lock().asked
     }
 
+    /// The same, when so much time has gone by that it would be known: who is told at once by a terminal may end sooner.
+    pub fn asked_by_now(&self) -> Option<Signal> {
+        std::thread::sleep(HEARD);
+        self.asked()
+    }
+
     /// What a terminal says it has said to the command as well; what a process says may be said to us alone.
     fn hear(&self, signal: Signal, is_from_kernel: bool) {
         let mut state = self.state.lock();
         state.asked.get_or_insert(signal);
-        if !(is_from_kernel && self.shares_terminal) {
-            send(state.target, signal);
-        }
+        let is_told = is_from_kernel && self.shares_terminal;
+        send(state.target, Some(signal).filter(|_| !is_told));
     }
 
     /// Have `start` start `command` and wait for its end; nothing where a signal came before. It hears every signal meanwhile,
@@ -110,7 +119,7 @@ impl Relay {
         };
         // A terminal may have told it as well. Then it is gone: it was not yet far enough to do anything else.
         if let Some(signal) = state.asked {
-            send(state.target, signal);
+            send(state.target, Some(signal));
         }
         drop(state);
         // It keeps its number until it is reaped.
@@ -130,9 +139,9 @@ fn has_terminal() -> bool {
 }
 
 /// It may have ended meanwhile.
-fn send(target: Target, signal: Signal) {
-    // One that is stopped hears nothing until it goes on.
-    for signal in [signal, Signal::CONT] {
+fn send(target: Target, signal: Option<Signal>) {
+    // One that is stopped hears nothing until it goes on, whoever tells it.
+    for signal in signal.into_iter().chain([Signal::CONT]) {
         let _ = match target {
             Target::Nobody => Ok(()),
             Target::One(pid) => kill_process(pid, signal),

@@ -70,10 +70,10 @@ pub fn resampled(input: &Input) -> Vec<Vec<String>> {
 fn method(method: Resampling) -> &'static str {
     match method {
         Resampling::Runs => "runs",
-        Resampling::BlocksOfSamples => "blocks of raw samples of one run",
-        Resampling::BlocksOfSlices => "blocks of slices of one run",
-        Resampling::RunsThenBlocksOfSamples => "runs, then blocks of raw samples",
-        Resampling::RunsThenBlocksOfSlices => "runs, then blocks of slices",
+        Resampling::BlocksOfSamples => "blocks of samples",
+        Resampling::BlocksOfSlices => "blocks of slices",
+        Resampling::RunsThenBlocksOfSamples => "runs, blocks of samples",
+        Resampling::RunsThenBlocksOfSlices => "runs, blocks of slices",
     }
 }
 

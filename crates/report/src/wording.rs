@@ -89,9 +89,12 @@ pub fn under(result: &CaseResult) -> String {
     }
 }
 
-/// The load that it was measured under, as it was asked for; else that of its ranks.
+/// The load of its ranks, and the one that it was measured under, as that was asked for.
 pub(crate) fn load_beside(result: &CaseResult) -> String {
-    result.under.clone().unwrap_or_else(|| load_of(&result.case))
+    let is_asked = result.under.is_some() && result.case.ranks.iter().any(|rank| rank.load.of_others);
+    let own = Some(load_of(&result.case)).filter(|own| !own.is_empty() && !is_asked);
+    let all: Vec<String> = own.into_iter().chain(result.under.clone()).collect();
+    all.join(", ")
 }
 
 /// The load of all ranks, `cpu_threads=1`, or of those that have one where they differ, `1: cpu_threads=1`.

@@ -5,6 +5,7 @@ use crate::{home, run};
 use rustix::process::Signal;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use wirespeed_tests::deadline::{PATIENCE, SOON, reached};
 use wirespeed_tests::home::{Home, is_heard};
@@ -65,7 +66,8 @@ fn a_signal_to_the_lab_is_the_commands_and_nothing_is_left() {
             Signal::KILL => deaf,
             _ => in_order,
         }]));
-        command.env("PATH", &path);
+        // In front of no terminal, wherever the tests are.
+        command.env("PATH", &path).process_group(0);
         let lab = Running::start(command);
         is_ready(&lab);
         lab.signal(signal);
@@ -161,6 +163,10 @@ fn a_command_in_front_of_a_terminal_is_part_of_it() {
     keyboard.press("aye\n").unwrap();
     let ended = lab.end(SOON).code(0);
     assert!(ended.stdout.contains("it says aye"), "{ended}");
+    // The terminal says it to one that is stopped, too.
+    let lab = start("echo ready; kill -STOP $$");
+    keyboard.press("\x03").unwrap();
+    lab.end(SOON).code(128 + 2);
     // By the terminal, and by a process.
     let by_terminal = |_: &Running| keyboard.press("\x03").unwrap();
     let by_process = |lab: &Running| lab.signal(Signal::INT);

@@ -49,31 +49,32 @@ impl Source {
 
 /// For each line of `code` whether it belongs to an item that only tests have.
 fn tested(code: &str) -> Vec<bool> {
+    // What `any` and `not` have beside it ships.
     let is_mark = |line: &str| {
-        line.trim_start().starts_with("#[cfg(") && has_word(line, "test") && !has_word(line, "not")
+        let ships = ["not", "any"].iter().any(|word| has_word(line, word));
+        line.trim_start().starts_with("#[cfg(") && has_word(line, "test") && !ships
     };
     let mut open = None;
     let of_line = |line: &str| {
-        if open.is_none() && is_mark(line) {
-            open = Some(0);
-            return true;
-        }
-        let Some(depth) = open else {
-            return false;
+        let rest = match open {
+            // The item may stand behind its mark.
+            None if is_mark(line) => line.split_once(")]").map_or("", |(_, rest)| rest),
+            None => return false,
+            Some(_) => line,
         };
-        open = depth_behind(line, depth);
+        open = depth_behind(rest, open.unwrap_or(0));
         true
     };
     code.lines().map(of_line).collect()
 }
 
-/// How many braces and parentheses are open behind `line` of an item; `None` where the item ends in it.
+/// How many braces, brackets and parentheses are open behind `line` of an item; `None` where the item ends in it.
 fn depth_behind(line: &str, before: u32) -> Option<u32> {
     let mut depth = before;
     for c in line.chars() {
         match c {
-            '{' | '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
+            '{' | '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
             '}' if depth <= 1 => return None,
             '}' => depth -= 1,
             ';' if depth == 0 => return None,
@@ -108,10 +109,14 @@ mod tests {
             "use a::{\n    b, c,\n};",
             "const A: [u8; 2] = [1; 2];",
             "impl A {\n}",
+            "static A: [u8; 2] =\n    [1, 2];",
         ] {
             let text = format!("before\n#[cfg(test)]\n{item}\nbehind\n#[cfg(all(test, unix))]\n{item}\nend");
             assert_eq!(shipped(&text), ["before", "behind", "end"], "{item}");
         }
-        assert_eq!(shipped("#[cfg(not(test))]\nfn a() {}").len(), 2);
+        assert_eq!(shipped("#[cfg(test)] use a::b;\nfn a() {}"), ["fn a() {}"]);
+        for ships in ["not(test)", "any(test, unix)"] {
+            assert_eq!(shipped(&format!("#[cfg({ships})]\nfn a() {{}}")).len(), 2);
+        }
     }
 }

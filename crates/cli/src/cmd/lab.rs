@@ -49,7 +49,7 @@ pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
     };
     match ended {
         Ok(Some(status)) => Ok(Ended::with(code_of(status))),
-        Err(failure) if relay.asked().is_none() => Err(failure),
+        Err(failure) if relay.asked_by_now().is_none() => Err(failure),
         Ok(None) | Err(_) => Err(interrupted()),
     }
 }

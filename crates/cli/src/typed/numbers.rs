@@ -25,6 +25,7 @@ pub fn refused(error: &clap::Error, argv: &[OsString]) -> Option<Failure> {
     let value = super::strings(error.get(ContextKind::InvalidValue))
         .into_iter()
         .next()?;
+    let value = wirespeed_schema::shown::value(&value);
     let why = std::error::Error::source(error)
         .map(ToString::to_string)
         .unwrap_or_default();

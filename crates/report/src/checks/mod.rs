@@ -80,8 +80,8 @@ impl Findings {
     }
 }
 
-/// Remarks on a case, worst first and each code once, and whether its data were wrong. Of what
-/// was cut short only wrong data are told: no figure is over it.
+/// Remarks on a case, worst first and each code once, and whether its data were wrong. Of what was cut short only wrong data
+/// are told: no figure is over it.
 pub(crate) fn remarks(
     case: &Case,
     (repetitions, cut_short): (&[Repetition], &[Repetition]),

@@ -129,7 +129,10 @@ fn check_groups(findings: &mut Findings, tag: &str, groups: &[Group]) {
         .map(|group| {
             format!(
                 "{} ({})",
-                figure_text(tag, group.median()),
+                match tag.ends_with("_ratio") {
+                    true => significant(group.median(), 4),
+                    false => figure_text(tag, group.median()),
+                },
                 counted(group.values.len() as u64, "run")
             )
         })

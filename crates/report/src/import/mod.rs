@@ -15,7 +15,7 @@ mod ucx_typed;
 
 pub use told::{Told, Unsaid};
 
-use crate::figures::spoken;
+use crate::figures::{figure_text, spoken};
 use std::collections::BTreeMap;
 use told::Assumed;
 use wirespeed_schema::case::{Case, GroupKind, RankSpec, Stop};
@@ -171,7 +171,7 @@ pub enum ImportError {
         format: &'static str,
         /// Which, in words.
         figure: String,
-        /// The value in the unit of ours.
+        /// The value, with its unit where it is a number that can be read.
         value: String,
     },
     /// The format is right, but there is no figure in it.
@@ -203,9 +203,8 @@ impl ImportError {
             ImportError::NoTest { .. } => {
                 "name the test as ucx_perftest -t does, such as tag_lat or ucp_am_bw"
             }
-            ImportError::Line { .. } | ImportError::Impossible { .. } => {
-                "take the file as the tool wrote it: it may be cut off or edited"
-            }
+            ImportError::Line { .. } => "take the file as the tool wrote it: it may be cut off or edited",
+            ImportError::Impossible { .. } => "measure again, or leave that part of the file out",
             ImportError::Failed { .. } | ImportError::Empty { .. } => {
                 "run the tool to its end, and keep all of its output"
             }
@@ -310,7 +309,10 @@ pub fn import_told(bytes: &[u8], format: Option<Format>, told: &Told) -> Result<
         return Err(ImportError::Impossible {
             format: format.name(),
             figure: spoken(tag),
-            value: format!("{value:e}"),
+            value: match value.abs() < possible::FIGURE_MAX {
+                true => figure_text(tag, value),
+                false => format!("{value:e}"),
+            },
         });
     }
     told::apply(&mut found, told, format)?;

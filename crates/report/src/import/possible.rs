@@ -6,7 +6,7 @@
 use super::Figures;
 
 /// No count, time in ns, rate or bandwidth is larger: 30 years, an exabyte a second.
-const FIGURE_MAX: f64 = 1e18;
+pub const FIGURE_MAX: f64 = 1e18;
 
 /// Whether it can be a count, a time or a rate.
 pub fn is_count(value: f64) -> bool {

@@ -16,8 +16,8 @@ use wirespeed_schema::{Case, HistogramData};
 /// Significant decimal digits of the export.
 pub const DIGITS: u8 = 3;
 
-/// All samples that the figures of a run are over: one line a series, tagged `case.repetition.rank.kind` (numbers from 0); comments at the
-/// top name the cases. Times are seconds since the start of the measured phases, end to end.
+/// All samples that the figures of a run are over: one line a series, tagged `case.repetition.rank.kind` (numbers from 0);
+/// comments at the top name the cases. Times are seconds since the start of the measured phases, end to end.
 pub fn log(run: &Run) -> Result<String, RenderError> {
     let mut bytes = Vec::new();
     let mut serializer = V2DeflateSerializer::new();

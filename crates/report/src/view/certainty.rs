@@ -150,16 +150,27 @@ fn instrument_table(input: &Input) -> Table {
 
 /// Intervals by resampling, where these were asked for.
 fn resampling(input: &Input) -> Option<Table> {
-    let columns = vec![
+    let mut columns = vec![
         text("case", 0),
         text("figure", 0),
         number("value", 0),
         text("interval", 0),
-        text("bootstrap", 1),
     ];
-    let rows: Vec<Row> = resampled(input).into_iter().map(Row::from).collect();
-    let title = "Intervals by resampling (at least 95 %, percentile bootstrap)";
-    (!rows.is_empty()).then(|| Table::new(title, columns, rows))
+    let mut rows = resampled(input);
+    let methods: BTreeSet<String> = rows.iter().filter_map(|row| row.last().cloned()).collect();
+    // What is the same of all is said once.
+    let of_all = match methods.len() {
+        1 => {
+            rows.iter_mut().for_each(|row| drop(row.pop()));
+            format!(" {}", methods.into_iter().collect::<String>())
+        }
+        _ => {
+            columns.push(text("bootstrap", 1));
+            String::new()
+        }
+    };
+    let title = format!("Intervals by resampling{of_all} (at least 95 %, percentile bootstrap)");
+    (!rows.is_empty()).then(|| Table::new(&title, columns, rows.into_iter().map(Row::from).collect()))
 }
 
 /// The machines and programs side by side, a row a fact.

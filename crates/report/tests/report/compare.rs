@@ -378,7 +378,7 @@ fn a_figure_of_one_side_alone_is_named() {
     b.cases[0].metrics.remove("rtt_p50_ns");
     let found = compared(&b, &a).unwrap();
     assert_eq!(found.rows[0].tag, "rtt_mean_ns");
-    assert_eq!(found.only_b, ["rtt_p50_ns of shm am_lat 8 B"]);
+    assert_eq!(found.only_b, ["RTT p50 of shm am_lat 8 B"]);
 }
 
 #[test]

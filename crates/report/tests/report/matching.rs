@@ -257,7 +257,7 @@ fn a_case_without_the_figure_keeps_no_other_from_being_compared() {
     ] {
         let found = found.unwrap();
         assert_eq!(rows(&found), ["shm am_lat 8 B: rtt_p50_ns"]);
-        assert_eq!(found.only_a, ["rtt_p50_ns of tcp am_lat 8 B"]);
+        assert_eq!(found.only_a, ["RTT p50 of tcp am_lat 8 B"]);
         assert_eq!(found.lacking, ["shm am_bw 64 B"]);
         let mut shown = run(Vec::new());
         shown.sections.put(&found);

@@ -613,13 +613,13 @@ fn what_runs_and_samples_show() {
     assert_eq!(
         runs(&rtts),
         [
-            "note runs_stand_out: rtt_p50_ns: 1 of 8 runs far out of the others (repetition 4), marked and counted like all"
+            "note runs_stand_out: RTT p50: 1 of 8 runs far out of the others (repetition 4), marked and counted like all"
         ]
     );
     let drifting: Vec<f64> = (0..12).map(|i| 1000.0 + 4.0 * f64::from(i)).collect();
     assert_eq!(
         runs(&drifting),
-        ["note runs_drift: rtt_p50_ns: the runs drift: their interval describes these minutes only"]
+        ["note runs_drift: RTT p50: the runs drift: their interval describes these minutes only"]
     );
 }
 

@@ -26,7 +26,7 @@ pub enum Room {
     Rationed,
 }
 
-/// Ranks of a CPU from which on those that wait for their turn sleep. (Measured on two CPUs, in-process, round trips of a hub:
+/// Ranks for each CPU, over the CPUs of all, beyond which those that wait for their turn sleep. (Measured on two CPUs, in-process, round trips of a hub:
 /// 9 ranks 9.9 us polling and 11.7 asleep, 17 ranks 12.9 and 7.8, 65 ranks 78 and 16, 256 ranks 204 and 7. Where all have work
 /// at once, polling is faster up to 160 ranks.)
 const QUEUE_OF_A_CPU: usize = 8;
@@ -54,8 +54,8 @@ impl Room {
         self != Room::Own
     }
 
-    /// Whether ranks that poll memory had better sleep, too: whoever runs meanwhile is no peer of theirs.
-    pub fn is_of_others(self) -> bool {
+    /// Whether ranks that poll memory had better sleep: whoever runs meanwhile is seldom the peer that they wait for.
+    pub fn had_better_sleep(self) -> bool {
         matches!(self, Room::Loaded | Room::Queued)
     }
 
@@ -321,7 +321,7 @@ mod tests {
             Room::Queued,
             Room::Rationed,
         ]
-        .map(Room::is_of_others);
+        .map(Room::had_better_sleep);
         assert_eq!(sleeps, [false, true, false, true, false]);
     }
 

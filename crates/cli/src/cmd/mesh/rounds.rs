@@ -21,6 +21,7 @@ use std::time::Duration;
 use wirespeed_control::StopFlag;
 use wirespeed_mesh::{Campaign, Lack, Pair};
 use wirespeed_report::spoken;
+use wirespeed_schema::Outcome;
 use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::plan::PlannedCase;
 
@@ -157,8 +158,9 @@ impl<'a> Rounds<'a> {
             let mut on_interval = |rank: u32, interval: &_| on_seen(Seen::Interval(rank, interval));
             let run = self.groups.run(&planned, stop, &mut on_interval);
             self.queued += run.queued;
-            // What an interruption breaks off is no failure.
-            if run.failure.is_some() && stop.is_requested() {
+            // What an interruption breaks off is no failure; ranks that ended in order say no more than that they were cut short.
+            let is_whole = run.failure.is_none() && run.outcomes.iter().all(Outcome::is_complete);
+            if !is_whole && stop.is_requested() {
                 attempts.give_up();
                 continue;
             }

@@ -31,7 +31,7 @@ pub fn open_messages<M: Medium, R: MessageRunner>(
     options: &LocalOptions,
     runner: R,
 ) -> Ran<R::Output> {
-    if options.block.unwrap_or(ctx.room.is_of_others()) {
+    if options.block.unwrap_or(ctx.room.had_better_sleep()) {
         Ok(runner.run(connect::<M, true>(ctx, medium, options)?))
     } else {
         Ok(runner.run(connect::<M, false>(ctx, medium, options)?))
