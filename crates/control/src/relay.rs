@@ -83,10 +83,12 @@ impl Relay {
         self.state.lock().asked
     }
 
-    /// The same, when so much time has gone by that it would be known: who is told at once by a terminal may end sooner.
+    /// The same, once it would be known: what a terminal tells a tool of ours at the same time may end that sooner.
     pub fn asked_by_now(&self) -> Option<Signal> {
-        std::thread::sleep(HEARD);
-        self.asked()
+        self.asked().or_else(|| {
+            std::thread::sleep(HEARD);
+            self.asked()
+        })
     }
 
     /// What a terminal says it has said to the command as well; what a process says may be said to us alone.

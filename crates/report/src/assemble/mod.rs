@@ -246,7 +246,7 @@ fn unmeasured(case: Case, status: CaseStatus, error: String, remedy: Option<Stri
 /// then who was interrupted; others only lost their peer.
 fn early_end<'a>(
     case: &Case,
-    repetitions: impl Iterator<Item = &'a Repetition> + Clone,
+    mut repetitions: impl Iterator<Item = &'a Repetition> + Clone,
 ) -> Option<(String, String)> {
     let look = "look at that rank's own messages, then run the case again";
     let telling = |outcome: &&Outcome| match outcome.stop {
@@ -277,7 +277,6 @@ fn early_end<'a>(
         return Some((cause, outcome.remedy().unwrap_or(remedy).to_owned()));
     }
     let lacks = |repetition: &Repetition| Some((repetition.index, lacking(case, repetition)?));
-    let mut repetitions = repetitions;
     let (index, (delivered, parts)) = repetitions.find_map(lacks)?;
     let cause = format!(
         "repetition {}: {} of {} delivered a result",

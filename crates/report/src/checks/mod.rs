@@ -89,11 +89,10 @@ pub(crate) fn remarks(
     limits: &Limits,
 ) -> (Vec<Remark>, bool) {
     let mut findings = Findings::default();
-    for repetition in cut_short {
+    for repetition in repetitions.iter().chain(cut_short) {
         data::check(&mut findings, case, &repetition.outcomes);
     }
     for repetition in repetitions {
-        data::check(&mut findings, case, &repetition.outcomes);
         laws::check(&mut findings, case, repetition, limits);
         clock::check(&mut findings, case, repetition);
         conditions::check(&mut findings, case, repetition);
