@@ -187,9 +187,11 @@ fn window_asked(options: &TestArgs) -> Result<Option<u64>, Failure> {
     window.map(|text| count('W', text, 1)).transpose()
 }
 
-fn outstanding_asked(options: &TestArgs) -> Result<u64, Failure> {
+/// What `-O` says; 0 leaves it to the test.
+fn outstanding_asked(options: &TestArgs) -> Result<Option<u64>, Failure> {
     let outstanding = options.outstanding.as_deref();
-    outstanding.map_or(Ok(0), |text| count('O', text, 0))
+    let asked = outstanding.map(|text| count('O', text, 0)).transpose()?;
+    Ok(asked.filter(|&count| count > 0))
 }
 
 /// Credits of a stream of messages of `size` bytes.
@@ -198,16 +200,13 @@ pub fn window(
     (original, size): (&Original, u64),
     generation: Generation,
 ) -> Result<u64, Failure> {
-    let outstanding = outstanding(options, original, generation)?;
-    let window = window_asked(options)?;
+    let (window, outstanding) = (window_asked(options)?, outstanding_asked(options)?);
     Ok(original.credits(size, window, outstanding, generation.into()))
 }
 
 pub fn outstanding(options: &TestArgs, original: &Original, generation: Generation) -> Result<u64, Failure> {
-    Ok(match outstanding_asked(options)? {
-        0 => original.outstanding(generation.into()),
-        asked => asked,
-    })
+    let default = original.outstanding(generation.into());
+    Ok(outstanding_asked(options)?.unwrap_or(default))
 }
 
 pub fn threads(options: &TestArgs) -> Result<u64, Failure> {

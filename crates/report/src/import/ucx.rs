@@ -256,7 +256,7 @@ fn figures(original: &Original, row: &Row) -> Option<Figures> {
     let payload = original.payload_bytes(counted, header);
     let size = payload.unwrap_or(counted);
     let outstanding = typed.outstanding.unwrap_or(original.outstanding);
-    let credits = original.credits(counted, typed.window_msgs, outstanding, Generation::Today);
+    let credits = original.credits(counted, typed.window_msgs, typed.outstanding, Generation::Today);
     let under_way = match original.test {
         test if takes(test, "window") => credits,
         test if takes(test, "outstanding") => outstanding,

@@ -58,7 +58,7 @@ impl Typed {
                 self.listed = value.contains("iov");
             }
             "W" => self.window_msgs = value.parse().ok(),
-            "O" => self.outstanding = value.parse().ok(),
+            "O" => self.outstanding = value.parse().ok().filter(|&count| count > 0),
             "H" => self.header_bytes = value.parse().ok(),
             "x" => self.device[0] = Some(value.to_owned()),
             "d" => self.device[1] = Some(value.to_owned()),

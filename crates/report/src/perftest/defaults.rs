@@ -14,6 +14,8 @@ const WINDOW_2015: u64 = 128;
 const QUEUE_MESSAGES: u64 = 64;
 /// Longest message of which UCP takes a copy on every path.
 const COPIED_BYTES_MAX: u64 = 1024;
+/// Longest message of which it takes a copy over shared memory, as that is set up.
+const COPIED_NEAR_BYTES_MAX: u64 = 8 << 10;
 /// Longest active message of UCP that is better copied, with the engine's header before it, than handed over.
 const SHORT_BYTES_MAX: u64 = 256;
 
@@ -52,17 +54,23 @@ impl Original {
     }
 
     /// Credits of a stream of messages of `size_bytes`: of active messages of the transport layer the flow-control window, else
-    /// what may be `outstanding`. UCP copies a small message and is done with it, so that this does not hold it back: as many are
-    /// under way as the receive queue of its shared memory holds.
+    /// what may be outstanding, `asked` for or not. UCP copies a small message and is done with it, so that this does not hold it
+    /// back: as many are under way as the receive queue of its shared memory holds. What is copied on that path only is held back
+    /// by what was asked for.
     pub fn credits(
         &self,
         size_bytes: u64,
         window: Option<u64>,
-        outstanding: u64,
+        asked: Option<u64>,
         generation: Generation,
     ) -> u64 {
+        let outstanding = asked.unwrap_or(self.outstanding(generation));
+        let copied_bytes_max = match asked {
+            None => COPIED_NEAR_BYTES_MAX,
+            Some(_) => COPIED_BYTES_MAX,
+        };
         match (self.api, generation) {
-            (Api::Ucp, Generation::Today) if size_bytes <= COPIED_BYTES_MAX => {
+            (Api::Ucp, Generation::Today) if size_bytes <= copied_bytes_max => {
                 outstanding.max(QUEUE_MESSAGES)
             }
             (Api::Ucp, _) => outstanding,
@@ -80,14 +88,13 @@ mod tests {
     #[test]
     fn what_ucp_copies_is_not_held_back_by_what_may_be_outstanding() {
         let original = original("tag_bw").unwrap();
-        let credits = |size, asked: Option<u64>, generation| {
-            let outstanding = asked.unwrap_or(original.outstanding(generation));
-            original.credits(size, None, outstanding, generation)
-        };
+        let credits = |size, asked, generation| original.credits(size, None, asked, generation);
         let today = Generation::Today;
         assert_eq!(credits(8, None, today), QUEUE_MESSAGES);
         assert_eq!(credits(COPIED_BYTES_MAX, Some(1), today), QUEUE_MESSAGES);
         assert_eq!(credits(8, Some(256), today), 256);
+        assert_eq!(credits(COPIED_NEAR_BYTES_MAX, None, today), QUEUE_MESSAGES);
+        assert_eq!(credits(COPIED_NEAR_BYTES_MAX, Some(1), today), 1);
         assert_eq!(credits(1 << 20, Some(1), today), 1);
         assert_eq!(credits(1 << 20, None, today), original.outstanding);
         assert_eq!(credits(8, None, Generation::Y2015), 1);
@@ -96,7 +103,7 @@ mod tests {
     #[test]
     fn active_messages_of_the_transport_layer_have_a_window() {
         let original = original("am_bw").unwrap();
-        let credits = |window, generation| original.credits(8, window, 1, generation);
+        let credits = |window, generation| original.credits(8, window, None, generation);
         assert_eq!(credits(None, Generation::Today), WINDOW_TODAY);
         assert_eq!(credits(None, Generation::Y2015), WINDOW_2015);
         assert_eq!(credits(Some(7), Generation::Today), 7);

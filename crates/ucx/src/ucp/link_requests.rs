@@ -25,8 +25,6 @@ pub struct Entry {
     number: u32,
     offset: Cell<usize>,
     len: Cell<usize>,
-    /// What UCX is told with the request: all that stays the same is written once.
-    parameters: UnsafeCell<sys::ucp_request_param_t>,
 }
 
 /// The length of messages that nobody hands over as lists: of none.
@@ -80,6 +78,8 @@ pub unsafe extern "C" fn streamed(
 /// Every request of a port.
 pub struct Requests {
     entries: Box<[Entry]>,
+    /// What UCX is told with a request: one for all, for with each they would be two more lines of memory a message.
+    parameters: UnsafeCell<sys::ucp_request_param_t>,
     /// One a request, where any data are handed over as lists.
     lists: Lists,
     /// Numbers of free requests: the first `free_count`.
@@ -108,14 +108,8 @@ impl Requests {
             number,
             offset: Cell::new(0),
             len: Cell::new(0),
-            // SAFETY: plain data, all-zero is valid; the mask says what is in it.
-            parameters: UnsafeCell::new(unsafe { std::mem::zeroed() }),
         };
-        let mut entries: Box<[Entry]> = (0..count as u32).map(entry).collect();
-        for entry in &mut entries {
-            let address: *const Entry = &raw const *entry;
-            entry.parameters.get_mut().user_data = address.cast_mut().cast();
-        }
+        let entries: Box<[Entry]> = (0..count as u32).map(entry).collect();
         let spans = Spans::of(&options.iov, ctx.needs.message_bytes)?;
         let memory = |len| allocate(context, options, len);
         let apart = Apart::new(&options.iov, &spans, count, ctx.case.check, memory)?;
@@ -126,6 +120,8 @@ impl Requests {
         let lists = if listed_bytes == [NO_LENGTH; 2] { 0 } else { count };
         Ok(Requests {
             entries,
+            // SAFETY: plain data, all-zero is valid; the mask says what is in it.
+            parameters: UnsafeCell::new(unsafe { std::mem::zeroed() }),
             lists: Lists::new(lists),
             free: (0..count as u32).rev().map(Cell::new).collect(),
             free_count: Cell::new(count),
@@ -140,6 +136,17 @@ impl Requests {
     /// Receives are never lists: what arrives is copied into place.
     pub fn receive_in_one(&mut self) {
         self.listed_bytes[0] = NO_LENGTH;
+    }
+
+    /// Whether any receives are lists.
+    pub fn are_receives_listed(&self) -> bool {
+        self.listed_bytes[0] != NO_LENGTH
+    }
+
+    /// UCX's handle of the engine's memory, where it is to be told.
+    #[inline(always)]
+    pub fn handle(&self) -> Option<sys::ucp_mem_h> {
+        self.handle
     }
 
     /// How many there may be.
@@ -182,9 +189,9 @@ impl Requests {
         call: impl FnOnce(*mut c_void, usize, &mut sys::ucp_request_param_t) -> sys::ucs_status_ptr_t,
     ) -> Result<Request, LinkError> {
         let (entry, left) = self.next(is_send, offset, len)?;
-        // SAFETY: the request is not under way yet: UCX reads them within the call that posts it, and nobody else does.
-        let parameters = unsafe { &mut *entry.parameters.get() };
-        let (data, count) = self.told(entry.number, (is_send, offset, len), parameters);
+        // SAFETY: UCX reads them within the call that posts a request, and nobody else does.
+        let parameters = unsafe { &mut *self.parameters.get() };
+        let (data, count) = self.told(entry, (is_send, offset, len), parameters);
         let pointer = call(data, count, parameters);
         if pointer.is_null() && !self.lies_apart(is_send, len) {
             entry.state.set(State::Free);
@@ -205,25 +212,26 @@ impl Requests {
     pub fn data(&mut self, request: Request) -> (*mut c_void, usize, &mut sys::ucp_request_param_t) {
         let entry = &self.entries[request.0 as usize];
         // SAFETY: as in `post`.
-        let parameters = unsafe { &mut *entry.parameters.get() };
+        let parameters = unsafe { &mut *self.parameters.get() };
         let part = (entry.is_send.get(), entry.offset.get(), entry.len.get());
-        let (data, count) = self.told(request.0, part, parameters);
+        let (data, count) = self.told(entry, part, parameters);
         (data, count, parameters)
     }
 
-    /// The data of request `number`, and what UCX is told of them.
+    /// The data of a request, and what UCX is told of them.
     #[inline(always)]
     fn told(
         &self,
-        number: u32,
+        entry: &Entry,
         (is_send, offset, len): (bool, usize, usize),
         parameters: &mut sys::ucp_request_param_t,
     ) -> (*mut c_void, usize) {
         let at = self.buffer.as_ptr().wrapping_add(offset);
         parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
+        parameters.user_data = (&raw const *entry).cast_mut().cast();
         tell(parameters, self.handle);
         match len == self.listed_bytes[usize::from(is_send)] {
-            true => self.listed(number, (is_send, offset), parameters),
+            true => self.listed(entry.number, (is_send, offset), parameters),
             false => (at.cast(), len),
         }
     }

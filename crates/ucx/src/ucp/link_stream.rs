@@ -4,15 +4,13 @@
 //! It must never touch a range of the buffer that a request uses.
 
 use super::UcpOptions;
+use super::link_inflow::{Awaited, Inflow};
 use super::link_memory::allocate;
 use super::link_requests::{Requests, sent, streamed};
-use super::link_worker::{Context, Endpoint, Exposed, Flush, Worker, connect, failed};
-use crate::link_status::cold_error;
+use super::link_worker::{Context, Endpoint, Exposed, Flush, Worker, connect};
 use std::ffi::c_void;
-use std::ptr::null_mut;
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
-use wirespeed::transport::adapt::FixedQueue;
 use wirespeed::transport::port::{Facts, LinkError, Request, TaggedPort};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError, Ran, TaggedRunner};
@@ -34,27 +32,6 @@ fn one_byte_at_least(
     }
     parameters.op_attr_mask &= !sys::UCP_OP_ATTR_FIELD_MEMH;
     (empty.cast(), 1)
-}
-
-/// A receive that waits for UCX's data.
-#[derive(Clone, Copy)]
-struct Awaited {
-    request: Request,
-    at: *mut u8,
-    len: usize,
-}
-
-/// Data of UCX's that no receive has taken yet.
-struct Held {
-    data: *mut u8,
-    len: usize,
-    used: usize,
-}
-
-/// What comes from one peer.
-struct Inflow {
-    awaited: FixedQueue<Awaited>,
-    held: Held,
 }
 
 /// Connect and run. `DATA`: receive where UCX has the data.
@@ -79,16 +56,10 @@ pub fn open<R: TaggedRunner, const DATA: bool>(
     let workers = [worker];
     let endpoints = connect(ctx, options, &workers, Exposed::default())?;
     let [worker] = workers;
-    let inflow = |_| Inflow {
-        awaited: FixedQueue::new(if DATA { requests.count() } else { 0 }),
-        held: Held {
-            data: null_mut(),
-            len: 0,
-            used: 0,
-        },
-    };
+    let inflow = |endpoint: &Endpoint| Inflow::new(loaded, endpoint.ep, &requests);
     let port = UcpStream::<DATA> {
         inflows: endpoints.iter().map(inflow).collect(),
+        listed: requests.are_receives_listed(),
         flush: Flush::new(&worker),
         endpoints,
         worker,
@@ -101,13 +72,16 @@ pub fn open<R: TaggedRunner, const DATA: bool>(
     Ok(runner.run(port))
 }
 
-/// Endpoints to every peer of one worker. Dropped in this order, after UCX's data were given back.
+/// Endpoints to every peer of one worker. Dropped in this order, after UCX's data were given back; what UCX calls back with is
+/// dropped after the worker.
 pub struct UcpStream<const DATA: bool> {
     flush: Flush,
     endpoints: Vec<Endpoint>,
     worker: Arc<Worker>,
     loaded: &'static Loaded,
     inflows: Box<[Inflow]>,
+    /// Receives are lists, each of which UCX fills as a whole.
+    listed: bool,
     requests: Requests,
     empty: SharedBytes,
     waiter: Waiter,
@@ -116,16 +90,7 @@ pub struct UcpStream<const DATA: bool> {
 
 impl<const DATA: bool> Drop for UcpStream<DATA> {
     fn drop(&mut self) {
-        for (inflow, endpoint) in self.inflows.iter().zip(&self.endpoints) {
-            if !inflow.held.data.is_null() {
-                // SAFETY: data of this live endpoint, given back once.
-                unsafe {
-                    self.loaded
-                        .ucx
-                        .ucp_stream_data_release(endpoint.ep, inflow.held.data.cast())
-                };
-            }
-        }
+        self.inflows.iter_mut().for_each(Inflow::release);
     }
 }
 
@@ -134,54 +99,28 @@ impl<const DATA: bool> UcpStream<DATA> {
     fn advance(&mut self) -> Result<(), LinkError> {
         self.worker.progress();
         self.worker.trouble()?;
-        if DATA {
-            for peer in 0..self.inflows.len() {
-                self.take_data(peer)?;
-            }
+        for inflow in &mut self.inflows {
+            inflow.advance::<DATA>(&self.requests)?;
         }
         Ok(())
     }
 
-    /// Copy what has come of `peer` to the receives that wait for it.
-    #[inline(always)]
-    fn take_data(&mut self, peer: usize) -> Result<(), LinkError> {
-        let ep = self.endpoints[peer].ep;
-        let ucx = &self.loaded.ucx;
-        let Inflow { awaited, held } = &mut self.inflows[peer];
-        while let Some(first) = awaited.front_mut() {
-            if held.data.is_null() {
-                let mut len = 0;
-                // SAFETY: a live endpoint of this thread, a place to write to.
-                let data = unsafe { ucx.ucp_stream_recv_data_nb(ep, &mut len) };
-                if data.is_null() {
-                    return Ok(());
-                }
-                if let Some(status) = failed(data) {
-                    return Err(cold_error("ucp_stream_recv_data_nb", status));
-                }
-                *held = Held {
-                    data: data.cast(),
-                    len,
-                    used: 0,
-                };
-            }
-            let part = first.len.min(held.len - held.used);
-            // SAFETY: `part` bytes of UCX's data and of the receive's own memory are left.
-            unsafe { std::ptr::copy_nonoverlapping(held.data.add(held.used), first.at, part) };
-            held.used += part;
-            first.at = first.at.wrapping_add(part);
-            first.len -= part;
-            if held.used == held.len {
-                // SAFETY: data of this live endpoint, given back once.
-                unsafe { ucx.ucp_stream_data_release(ep, held.data.cast()) };
-                held.data = null_mut();
-            }
-            if first.len == 0 {
-                self.requests.fulfil(first.request);
-                awaited.pop();
-            }
-        }
-        Ok(())
+    /// Post a receive into the pieces of a list.
+    #[inline(never)]
+    fn post_list(&mut self, peer: usize, offset: usize, len: usize) -> Result<Request, LinkError> {
+        let empty = self.empty.as_ptr().wrapping_add(EMPTY[1]);
+        let (ucx, ep) = (&self.loaded.ucx, self.endpoints[peer].ep);
+        let part = (false, offset, len);
+        self.requests
+            .post("ucp_stream_recv_nbx", part, |data, count, parameters| {
+                let (data, count) = one_byte_at_least((data, count), empty, parameters);
+                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_FLAGS;
+                parameters.flags = sys::UCP_STREAM_RECV_FLAG_WAITALL;
+                parameters.cb.recv_stream = Some(streamed);
+                let mut length = 0;
+                // SAFETY: a live endpoint of this thread, a range of the buffer that this request owns until it is done.
+                unsafe { ucx.ucp_stream_recv_nbx(ep, data, count, &mut length, parameters) }
+            })
     }
 }
 
@@ -195,37 +134,25 @@ impl<const DATA: bool> TaggedPort for UcpStream<DATA> {
 
     #[inline(always)]
     fn post_recv(&mut self, peer: usize, _: u64, offset: usize, len: usize) -> Result<Request, LinkError> {
-        let empty = self.empty.as_ptr().wrapping_add(EMPTY[1]);
-        if DATA {
-            let request = self.requests.take(false, offset, len)?;
-            let at = match len {
-                0 => empty,
-                _ => self.requests.buffer.as_ptr().wrapping_add(offset),
-            };
-            let awaited = &mut self.inflows[peer].awaited;
-            let piece = Awaited {
-                request,
-                at,
-                len: len.max(1),
-            };
-            // There is room for every request.
-            return match awaited.push(piece) {
-                true => Ok(request),
-                false => Err(LinkError::Exhausted("requests outstanding")),
-            };
+        if self.listed {
+            return self.post_list(peer, offset, len);
         }
-        let (ucx, ep) = (&self.loaded.ucx, self.endpoints[peer].ep);
-        let part = (false, offset, len);
-        self.requests
-            .post("ucp_stream_recv_nbx", part, |data, count, parameters| {
-                let (data, count) = one_byte_at_least((data, count), empty, parameters);
-                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_FLAGS;
-                parameters.flags = sys::UCP_STREAM_RECV_FLAG_WAITALL;
-                parameters.cb.recv_stream = Some(streamed);
-                let mut length = 0;
-                // SAFETY: a live endpoint of this thread, a range of the buffer that this request owns until it is done.
-                unsafe { ucx.ucp_stream_recv_nbx(ep, data, count, &mut length, parameters) }
-            })
+        let request = self.requests.take(false, offset, len)?;
+        let at = match len {
+            0 => self.empty.as_ptr().wrapping_add(EMPTY[1]),
+            _ => self.requests.buffer.as_ptr().wrapping_add(offset),
+        };
+        let inflow = &mut self.inflows[peer];
+        inflow.wait(Awaited {
+            request,
+            at,
+            len: len.max(1),
+            is_mapped: len > 0,
+        })?;
+        if !DATA {
+            inflow.advance::<DATA>(&self.requests)?;
+        }
+        Ok(request)
     }
 
     #[inline(always)]

@@ -2,6 +2,7 @@
 //!
 //! It must never say more about the transport than UCX does: which device carried the data is UCX's choice.
 
+mod link_inflow;
 mod link_lists;
 mod link_memory;
 mod link_messages;
