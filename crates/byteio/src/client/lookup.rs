@@ -1,7 +1,7 @@
 //! Look-up: what there is to transfer, and who serves it, before the clock runs.
 
+use super::faults::refused;
 use super::found::is_own;
-use super::link::refused;
 use super::receive;
 use super::session::{Session, insist};
 use super::{ClientOptions, Direction, Found, Url, Way};

@@ -2,6 +2,7 @@
 //! with the service's digests, and tells what each connection did. It must never report as done what is not in its place.
 
 mod asked;
+mod faults;
 mod found;
 mod journal;
 mod link;

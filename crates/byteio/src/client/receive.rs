@@ -4,8 +4,8 @@
 //! envelope whatever was asked for (Metro), or a DIME record.
 
 use super::Direction;
+use super::faults::{copy_exactly, refused};
 use super::found::coding;
-use super::link::{copy_exactly, refused};
 use super::metered::Metered;
 use super::session::page;
 use crate::http::body::Body;

@@ -1,8 +1,8 @@
 //! Comparing what is here with what the service has, block by block, after the transfer: a phase of its own, because the
 //! service has to read everything once more for it. A service that cannot answer must never count as one with other data.
 
+use super::faults::{of_source, refused};
 use super::journal::Done;
-use super::link::{of_source, refused};
 use super::lookup;
 use super::session::{STOPPED, Session, insist};
 use super::{ClientOptions, Direction, Found};

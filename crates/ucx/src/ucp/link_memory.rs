@@ -1,7 +1,8 @@
 //! Memory that UCP allocates and registers.
 
 use super::UcpOptions;
-use super::link_worker::{Context, Exposed};
+use super::link_endpoint::Exposed;
+use super::link_worker::Context;
 use crate::error::{UcxError, check};
 use std::ptr::null_mut;
 use std::sync::Arc;

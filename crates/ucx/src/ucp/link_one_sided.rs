@@ -2,9 +2,10 @@
 //!
 //! It must never let the last byte of a checked put be seen before the others.
 
+use super::link_endpoint::{Endpoint, connect};
 use super::link_memory::{allocate, expose, tell};
 use super::link_sends::{Room, Sends};
-use super::link_worker::{Context, Endpoint, Flush, Worker, connect};
+use super::link_worker::{Context, Flush, Worker};
 use super::{COPIED_BYTES_MAX, UcpOptions};
 use crate::link_status::posted;
 use crate::progress::Progress;

@@ -4,10 +4,11 @@
 //! It must never touch a range of the buffer that a request uses.
 
 use super::UcpOptions;
+use super::link_endpoint::{Endpoint, Exposed, connect};
 use super::link_inflow::{Awaited, Inflow};
 use super::link_memory::allocate;
 use super::link_requests::{Requests, sent, streamed};
-use super::link_worker::{Context, Endpoint, Exposed, Flush, Worker, connect};
+use super::link_worker::{Context, Flush, Worker};
 use std::ffi::c_void;
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;

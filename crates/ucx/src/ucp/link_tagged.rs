@@ -3,8 +3,9 @@
 //! It must never touch a range of the buffer that a request uses.
 
 use super::UcpOptions;
+use super::link_endpoint::{Endpoint, Exposed, connect};
 use super::link_requests::{Requests, received, sent};
-use super::link_worker::{Context, Endpoint, Exposed, Flush, Worker, connect};
+use super::link_worker::{Context, Flush, Worker};
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
 use wirespeed::transport::port::{Facts, LinkError, Request, TaggedPort};

@@ -2,6 +2,8 @@
 //!
 //! It must never say more about the transport than UCX does: which device carried the data is UCX's choice.
 
+mod link_arrivals;
+mod link_endpoint;
 mod link_inflow;
 mod link_lists;
 mod link_memory;

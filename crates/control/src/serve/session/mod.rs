@@ -1,16 +1,15 @@
 //! One client's session: its turn, its ranks in processes of their own, and messages between the two. It ends when the
 //! client leaves, dies or falls silent, or when the daemon stops; whatever it held is free soon after.
 
+mod begin;
 mod ending;
 mod place;
+mod ranks;
 
-use super::door::{Known, stopping};
+use super::door::Known;
 use super::slots::{SessionId, Turn};
-use super::{LogEvent, Shared, limits};
-use crate::address::is_of_this_machine;
+use super::{LogEvent, Shared};
 use crate::launch::local::{Heard, RankSet};
-use crate::launch::seam::Launch;
-use crate::launch::together::Together;
 use crate::session::heart::{Beat, Heart};
 use crate::thread::spawn;
 use crate::watch::Watch;
@@ -20,10 +19,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
-use wirespeed_schema::case::{Case, Stop};
-use wirespeed_schema::circle::CasePart;
-use wirespeed_schema::message::{OutcomeReport, RankMessage, Refusal, RefusalCode, SessionMessage};
-use wirespeed_schema::outcome::StopReason;
+use wirespeed_schema::case::Case;
+use wirespeed_schema::message::SessionMessage;
 
 /// Messages of a client that may wait to be handled; then its reader waits.
 const BACKLOG_MESSAGES: usize = 64;
@@ -269,241 +266,6 @@ impl Session<'_> {
             SessionMessage::Ping => self.say(&SessionMessage::Pong),
             _ => {}
         }
-    }
-
-    /// The client asks for a case to be run.
-    fn ask(&mut self, request: Request) {
-        if self.active.is_some() || self.waiting.is_some() {
-            return self.client_gone("it sent a case out of turn");
-        }
-        if self.leaving || self.shared.stop.is_requested() {
-            return self.say(&SessionMessage::Refused(stopping()));
-        }
-        if let Err(refusal) = limits::check(
-            &request.case,
-            &request.ranks,
-            is_of_this_machine(self.client.ip()),
-            &self.shared.options.limits,
-        ) {
-            let text = format!("refused {}: {}", request.case.label(), refusal.reason);
-            self.log_event(LogEvent::Failed, text);
-            return self.say(&SessionMessage::Refused(refusal));
-        }
-        if self.holds_slot {
-            return self.begin(request);
-        }
-        let turn = request.turn;
-        self.waiting = Some(request);
-        let events = self.events.clone();
-        self.shared.slots.ask(self.id, turn, move |turn| {
-            let _ = events.send(Event::Turn(turn));
-        });
-    }
-
-    /// It is the client's turn: its ranks get the case.
-    fn begin(&mut self, request: Request) {
-        let run = request.run;
-        // Meanwhile neither the client nor a rank is heard, and none is silent.
-        let watch = self.watch.clone();
-        let started = watch.aside(Duration::ZERO, || self.start_ranks(&request));
-        let now = self.now();
-        self.heart.heard(now);
-        if let Err(refusal) = started {
-            let text = format!("cannot run {}: {}", request.case.label(), refusal.reason);
-            self.log_event(LogEvent::Failed, text);
-            self.idle_since = now;
-            return self.say(&SessionMessage::Refused(refusal));
-        }
-        let planned = match request.case.stop {
-            Stop::Duration { duration_ns } => Some(Duration::from_nanos(duration_ns)),
-            Stop::Iterations { .. } => None,
-        };
-        let text = format!("runs {}", request.case.label());
-        self.log_event(LogEvent::Runs(request.case.clone()), text);
-        self.shared.slots.run_begins(self.id, planned);
-        self.active = Some(Active {
-            run,
-            running: request.ranks.iter().copied().collect(),
-            have_met: false,
-            forced: Forced::No,
-            until: self.limit_from(now),
-        });
-        // First, so that the client knows of the run before its ranks speak.
-        self.say(&SessionMessage::Started { run });
-        let Some(set) = &mut self.ranks else {
-            return;
-        };
-        set.begin_run(self.shared.options.timing, now);
-        let alone = self.shared.options.limits.clients_max <= 1;
-        let case = if let Some(cpus) = &self.shared.options.cpus {
-            place::pinned(&request.case, &request.ranks, cpus)
-        } else if alone {
-            let cpus = wirespeed::host::default_cpus(request.case.ranks.len());
-            place::placed(&request.case, &request.ranks, cpus)
-        } else {
-            request.case.clone()
-        };
-        // They share this machine.
-        let part = CasePart::for_each(&case, &[&request.ranks]).remove(0);
-        for &rank in &request.ranks {
-            set.send(
-                rank,
-                &RankMessage::Prepare {
-                    run,
-                    rank,
-                    case: part.clone(),
-                    bind_address: self.local_address,
-                },
-            );
-        }
-    }
-
-    /// When a run, or the wait before it, that begins `now` takes too long.
-    fn limit_from(&self, now: Duration) -> Duration {
-        let options = &self.shared.options;
-        now.saturating_add(Duration::from_nanos(options.limits.duration_ns_max))
-            .saturating_add(options.timing.start)
-    }
-
-    fn start_ranks(&mut self, request: &Request) -> Result<(), Refusal> {
-        let serves = self.ranks.as_ref().is_some_and(|set| set.serves(&request.ranks));
-        if serves && !request.fresh {
-            return Ok(());
-        }
-        self.ranks = None;
-        self.generation += 1;
-        let (generation, events) = (self.generation, self.events.clone());
-        let hear = move |rank, heard| {
-            let _ = events.send(Event::Rank(generation, rank, heard));
-        };
-        let (options, stop) = (&self.shared.options, &self.shared.stop);
-        let now = self.now();
-        let together = Together::new(&options.program, request.ranks.len() as u32);
-        let program: &dyn Launch = if request.together {
-            &together
-        } else {
-            &options.program
-        };
-        let started = RankSet::start(program, &request.ranks, options.timing, stop, now, hear);
-        self.ranks = Some(started.map_err(|error| Refusal {
-            code: RefusalCode::Other,
-            reason: format!("the server cannot start its ranks: {error}"),
-            remedy: error.remedy(),
-        })?);
-        Ok(())
-    }
-
-    /// Pass on what a client may say to a rank.
-    fn pass_on(&mut self, rank: u32, message: &RankMessage) {
-        let until = self.limit_from(self.now());
-        let Some(active) = &mut self.active else {
-            return;
-        };
-        let run = match message {
-            RankMessage::Exchanged { run, .. }
-            | RankMessage::Released { run, .. }
-            | RankMessage::StopRequest { run }
-            | RankMessage::Cancel { run, .. } => *run,
-            _ => return,
-        };
-        if run != active.run || !active.running.contains(&rank) {
-            return;
-        }
-        let meets = matches!(
-            message,
-            RankMessage::Exchanged { .. } | RankMessage::Released { .. }
-        );
-        if meets && !std::mem::replace(&mut active.have_met, true) && active.forced == Forced::No {
-            active.until = until;
-        }
-        if matches!(message, RankMessage::Cancel { .. }) && active.forced < Forced::Cancelled {
-            active.forced = Forced::Cancelled;
-            active.until = self.watch.now() + self.shared.options.timing.grace;
-        }
-        if let Some(set) = &self.ranks {
-            set.send(rank, message);
-        }
-    }
-
-    fn rank_says(&mut self, rank: u32, heard: Heard) {
-        let now = self.now();
-        if let Some(set) = &mut self.ranks {
-            set.heard(rank, now);
-        }
-        match heard {
-            Heard::Message(RankMessage::Pong | RankMessage::Hello(_) | RankMessage::Unknown) => {}
-            Heard::Message(message) => {
-                let last = matches!(message, RankMessage::Failed { .. });
-                if let RankMessage::Failed { error, .. } = &message {
-                    self.log_event(LogEvent::Failed, format!("rank {rank} failed: {error}"));
-                }
-                self.say(&SessionMessage::Rank { rank, message });
-                if last {
-                    self.rank_ended(rank);
-                }
-            }
-            Heard::Outcome(report) if report.rank == rank => {
-                self.log_early_end(&report);
-                self.send_outcome(&report);
-                self.rank_ended(rank);
-            }
-            Heard::Outcome(_) => self.rank_gone(rank, "it reported for another rank".into()),
-            Heard::Closed(why) => {
-                let reason = match &mut self.ranks {
-                    Some(set) => set.reason_of_end(rank, &why),
-                    None => why,
-                };
-                self.rank_gone(rank, reason);
-            }
-        }
-    }
-
-    /// A rank may notice that its peer is gone before the client's end is heard of.
-    fn log_early_end(&self, report: &OutcomeReport) {
-        if matches!(report.outcome.stop, StopReason::PeerLost | StopReason::Failed) {
-            let why = report.outcome.error.as_deref().unwrap_or("it ended early");
-            self.log_event(LogEvent::Failed, format!("rank {}: {why}", report.rank));
-        }
-    }
-
-    fn send_outcome(&mut self, report: &OutcomeReport) {
-        // A long one on a slow path takes its time, in which nobody is heard.
-        let (watch, sender) = (self.watch.clone(), self.sender.clone());
-        if watch.aside(Duration::ZERO, || sender.outcome(report)).is_err() {
-            self.client_gone("it does not take its outcome");
-        }
-    }
-
-    fn rank_gone(&mut self, rank: u32, reason: String) {
-        let running = self
-            .active
-            .as_ref()
-            .is_some_and(|active| active.running.contains(&rank));
-        if running {
-            let text = format!("rank {rank} went away: {reason}");
-            self.log_event(LogEvent::Failed, text);
-            let message = RankMessage::Gone { reason };
-            self.say(&SessionMessage::Rank { rank, message });
-            self.rank_ended(rank);
-        }
-    }
-
-    fn rank_ended(&mut self, rank: u32) {
-        let Some(active) = &mut self.active else {
-            return;
-        };
-        active.running.remove(&rank);
-        if !active.running.is_empty() {
-            return;
-        }
-        let run = active.run;
-        self.active = None;
-        self.idle_since = self.now();
-        let overlapping_sessions = self.shared.slots.run_ends(self.id);
-        self.say(&SessionMessage::Done {
-            run,
-            overlapping_sessions,
-        });
     }
 
     fn give_slot_back(&mut self) {

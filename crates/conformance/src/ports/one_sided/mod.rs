@@ -1,5 +1,8 @@
 //! The contract of a one-sided port.
 
+mod end;
+
+use self::end::End;
 use super::cold;
 use crate::group::{Me, case_of, ensure, link, run};
 use crate::payload;
@@ -11,7 +14,7 @@ use wirespeed::ThreadBootstrap;
 use wirespeed::schema::case::TransportOptions;
 use wirespeed::schema::test::Layout;
 use wirespeed::transport::cancel::CancelReason;
-use wirespeed::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Posted, Width, WordOp};
+use wirespeed::transport::port::{AtomicOp, LinkError, OneSidedPort, Width, WordOp};
 use wirespeed::transport::{
     Atomics, ByLayout, Connect, Limits, Needs, OneSided, OneSidedRunner, SizeLimit, Support,
 };
@@ -197,100 +200,10 @@ impl OneSidedRunner for Script<'_> {
     }
 }
 
-struct End<'a, P> {
-    me: &'a Me<'a>,
-    port: P,
-    sizes: Vec<usize>,
-    ways: Ways,
-}
-
 /// Where the data of `puts` and `gets` lie, off the start and off alignment.
 const DATA_AT: usize = 65;
 
 impl<P: OneSidedPort> End<'_, P> {
-    fn meet(&mut self) -> Result<(), String> {
-        let port = &mut self.port;
-        self.me.meet(|| port.poll())
-    }
-
-    /// Repeat `post` until it is accepted.
-    fn until_done(&mut self, mut post: impl FnMut(&mut P) -> Posted) -> Result<(), String> {
-        while post(&mut self.port).map_err(link)? == Post::Busy {
-            self.port.poll().map_err(link)?;
-            self.me.pause()?;
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), String> {
-        while !self.port.flush().map_err(link)? {
-            self.port.poll().map_err(link)?;
-            self.me.pause()?;
-        }
-        Ok(())
-    }
-
-    fn put(&mut self, layout: Layout, to: usize, data: &[u8]) -> Result<(), String> {
-        let before = self.port.completed();
-        self.until_done(|port| match layout {
-            Layout::Shortiov => Err(LinkError::Unsupported("a put has no shortiov")),
-            Layout::Short => port.put_short(0, to, data),
-            Layout::Bcopy => port.put_bcopy(0, to, data.len(), |room| room.copy_from_slice(data)),
-            Layout::Zcopy => {
-                port.local().write(0, data);
-                port.put_zcopy(0, to, 0, data.len())
-            }
-        })?;
-        match layout {
-            Layout::Zcopy => self.completes(before + 1),
-            _ => Ok(()),
-        }
-    }
-
-    fn put_some_way(&mut self, to: usize, data: &[u8]) -> Result<(), String> {
-        self.put(self.ways.put.unwrap_or(Layout::Bcopy), to, data)
-    }
-
-    fn get_some_way(&mut self, from: usize, to: usize, len: usize) -> Result<(), String> {
-        let zcopy = self.ways.get == Some(Layout::Zcopy);
-        self.until_done(|port| match zcopy {
-            true => port.get_zcopy(0, from, to, len),
-            false => port.get_bcopy(0, from, to, len),
-        })
-    }
-
-    fn completes(&mut self, count: u64) -> Result<(), String> {
-        while self.port.completed() < count {
-            self.port.poll().map_err(link)?;
-            self.me.pause()?;
-        }
-        let completed = self.port.completed();
-        ensure(completed == count, || {
-            format!("{completed} operations completed, {count} were posted")
-        })
-    }
-
-    fn atomic(&mut self, op: AtomicOp, width: Width, operand: u64, compare: u64) -> Result<u64, String> {
-        let before = self.port.completed();
-        let asked = WordOp::new(op, width, WORD_AT, operand, compare, 1);
-        self.until_done(|port| port.atomic(0, asked))?;
-        if op == AtomicOp::Add {
-            self.flush()?;
-            return Ok(0);
-        }
-        self.completes(before + 1)?;
-        Ok(self.port.fetched(1))
-    }
-
-    /// The region around the data still holds `edge`.
-    fn untouched(&self, at: usize, len: usize, edge: u8) -> Result<(), String> {
-        let region = self.port.region();
-        let (before, after) = (region.load_u8(at - 1), region.load_u8(at + len));
-        ensure(before == edge && after == edge, || {
-            format!("bytes beside {len} bytes at {at} changed")
-        })
-    }
-
     fn puts(&mut self, layout: Layout) -> Result<(), String> {
         for (number, size) in self.sizes.clone().into_iter().enumerate() {
             let number = number as u64;

@@ -1,5 +1,8 @@
 //! The contract of a message port.
 
+mod end;
+
+use self::end::{End, Inbox};
 use super::cold;
 use crate::group::{Me, case_of, ensure, link, run_for};
 use crate::payload;
@@ -10,7 +13,7 @@ use wirespeed::ThreadBootstrap;
 use wirespeed::schema::case::TransportOptions;
 use wirespeed::schema::test::Layout;
 use wirespeed::transport::cancel::CancelReason;
-use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use wirespeed::transport::port::{LinkError, MessagePort, Post};
 use wirespeed::transport::{Connect, MessageRunner, Messages, Needs, SizeLimit, Support};
 
 /// Largest message of checks that send many.
@@ -226,105 +229,7 @@ impl MessageRunner for Script<'_> {
     }
 }
 
-/// What has arrived: slot, header, payload.
-#[derive(Default)]
-struct Inbox(Vec<(usize, u64, Vec<u8>)>);
-
-impl OnMessage for Inbox {
-    fn message(&mut self, peer: usize, header: u64, payload: &[u8]) {
-        self.0.push((peer, header, payload.to_vec()));
-    }
-}
-
-/// One end of the traffic.
-struct End<'a, P> {
-    me: &'a Me<'a>,
-    port: P,
-    layout: Layout,
-    size: usize,
-    /// Zero-copy sends.
-    posted: u64,
-    inbox: Inbox,
-}
-
 impl<P: MessagePort> End<'_, P> {
-    fn poll(&mut self) -> Result<(), String> {
-        self.port.poll(&mut self.inbox).map_err(link)?;
-        self.me.pause()
-    }
-
-    fn meet(&mut self) -> Result<(), String> {
-        let port = &mut self.port;
-        self.me.meet(|| port.flush().map(drop))
-    }
-
-    fn try_send(&mut self, slot: usize, header: u64, payload: &[u8]) -> Result<Post, String> {
-        let post = match self.layout {
-            Layout::Short => self.port.send_short(slot, header, payload),
-            Layout::Shortiov => self.port.send_shortiov(slot, header, payload),
-            Layout::Bcopy => {
-                let mut packed = false;
-                let post = self.port.send_bcopy(slot, header, payload.len(), |room| {
-                    packed = true;
-                    room.copy_from_slice(payload);
-                });
-                ensure(post != Ok(Post::Busy) || !packed, || "packed on busy".into())?;
-                post
-            }
-            Layout::Zcopy => {
-                if self.posted - self.port.zcopy_completed() >= ZCOPY_SLOTS {
-                    return Ok(Post::Busy);
-                }
-                let offset = (self.posted % ZCOPY_SLOTS) as usize * self.size;
-                let buffer = self.port.buffer().ok_or("zcopy without a buffer")?;
-                buffer.write(offset, payload);
-                let post = self.port.send_zcopy(slot, header, offset, payload.len());
-                self.posted += u64::from(post == Ok(Post::Done));
-                post
-            }
-        };
-        post.map_err(link)
-    }
-
-    /// Send message `number` of this rank, `len` bytes long.
-    fn send(&mut self, slot: usize, number: u64, len: usize) -> Result<(), String> {
-        let mut bytes = vec![0; len];
-        payload::fill(self.me.rank, number, &mut bytes);
-        while self.try_send(slot, number, &bytes)? == Post::Busy {
-            self.poll()?;
-        }
-        Ok(())
-    }
-
-    /// Wait until `count` messages have arrived in all.
-    fn receive(&mut self, count: usize) -> Result<(), String> {
-        while self.inbox.0.len() < count {
-            self.port.wait(&mut self.inbox).map_err(link)?;
-        }
-        ensure(self.inbox.0.len() == count, || {
-            format!("{} messages arrived, {count} were sent", self.inbox.0.len())
-        })
-    }
-
-    /// Whether what came from `slot` is numbers 0, 1, 2 .. with the right bytes, of `len(number)` each.
-    fn check_arrivals(&self, slot: usize, len: impl Fn(u64) -> usize) -> Result<(), String> {
-        let sender = self.me.peers[slot];
-        let from_slot = self.inbox.0.iter().filter(|m| m.0 == slot);
-        for (expected, (_, header, bytes)) in from_slot.enumerate() {
-            let expected = expected as u64;
-            ensure(*header == expected, || {
-                format!("message {header} of rank {sender} came in place of {expected}")
-            })?;
-            ensure(bytes.len() == len(expected), || {
-                format!("message {header} of rank {sender} has {} bytes", bytes.len())
-            })?;
-            ensure(payload::matches(sender, expected, bytes), || {
-                format!("message {header} of rank {sender} is not what was sent")
-            })?;
-        }
-        Ok(())
-    }
-
     fn sizes(&mut self) -> Result<(), String> {
         const EACH: u64 = 20;
         let limit = self.size as u64;
