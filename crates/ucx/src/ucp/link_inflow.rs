@@ -1,6 +1,7 @@
 //! What comes in the stream of one peer, and the receives that wait for it: bytes go to the oldest until it is whole.
 //!
-//! Two ways, `DATA` or not: copied from where UCX has them, or written into place by UCX, as much at once as has come.
+//! Two ways, `DATA` or not: taken where UCX has them, and copied into place only if anybody reads them there; or written into
+//! place by UCX, as much at once as has come.
 //! UCX writes for one receive at a time, since it takes any part of the bytes for a receive that is done. Receives that it is told
 //! of ahead, and that wait for all their bytes, fill within its poll; the sender waits meanwhile for places in the queue.
 //!
@@ -29,6 +30,8 @@ pub struct Awaited {
     pub len: usize,
     /// Whether UCX's handle of the engine's memory holds for the place.
     pub is_mapped: bool,
+    /// Whether anybody reads what has come in its place.
+    pub is_read: bool,
 }
 
 /// Data of UCX's that no receive has taken yet.
@@ -112,7 +115,7 @@ impl Inflow {
     pub fn advance<const DATA: bool>(&mut self, requests: &Requests) -> Result<(), LinkError> {
         while let Some(&mut first) = self.awaited.front_mut() {
             let part = match DATA {
-                true => self.copy(first)?,
+                true => self.take(first)?,
                 false => self.write(first, requests.handle())?,
             };
             let Some(part) = part else {
@@ -129,9 +132,9 @@ impl Inflow {
         Ok(())
     }
 
-    /// The bytes that were copied to the oldest receive, if any have come.
+    /// The bytes that were taken for the oldest receive, if any have come.
     #[inline(always)]
-    fn copy(&mut self, first: Awaited) -> Result<Option<usize>, LinkError> {
+    fn take(&mut self, first: Awaited) -> Result<Option<usize>, LinkError> {
         let (ucx, held) = (&self.wanted.loaded.ucx, &mut self.held);
         if held.data.is_null() {
             let mut len = 0;
@@ -150,8 +153,10 @@ impl Inflow {
             };
         }
         let part = first.len.min(held.len - held.used);
-        // SAFETY: `part` bytes of UCX's data and of the receive's own memory are left.
-        unsafe { std::ptr::copy_nonoverlapping(held.data.add(held.used), first.at, part) };
+        if first.is_read {
+            // SAFETY: `part` bytes of UCX's data and of the receive's own memory are left.
+            unsafe { std::ptr::copy_nonoverlapping(held.data.add(held.used), first.at, part) };
+        }
         held.used += part;
         if held.used == held.len {
             self.release();

@@ -18,6 +18,9 @@ use wirespeed::transport::{Connect, ConnectError, Ran, TaggedRunner};
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
 
+/// Of messages no longer than this some are words that ranks tell each other, which are read.
+const WORDS_BYTES_MAX: usize = 64;
+
 /// What stands for a message without bytes, at the sender and at the receiver.
 const EMPTY: [usize; 2] = [0, 64];
 
@@ -61,6 +64,7 @@ pub fn open<R: TaggedRunner, const DATA: bool>(
     let port = UcpStream::<DATA> {
         inflows: endpoints.iter().map(inflow).collect(),
         listed: requests.are_receives_listed(),
+        checks: ctx.case.check,
         flush: Flush::new(&worker),
         endpoints,
         worker,
@@ -83,6 +87,8 @@ pub struct UcpStream<const DATA: bool> {
     inflows: Box<[Inflow]>,
     /// Receives are lists, each of which UCX fills as a whole.
     listed: bool,
+    /// Payloads are checked where they were received.
+    checks: bool,
     requests: Requests,
     empty: SharedBytes,
     waiter: Waiter,
@@ -149,6 +155,7 @@ impl<const DATA: bool> TaggedPort for UcpStream<DATA> {
             at,
             len: len.max(1),
             is_mapped: len > 0,
+            is_read: self.checks || len <= WORDS_BYTES_MAX,
         })?;
         if !DATA {
             inflow.advance::<DATA>(&self.requests)?;
