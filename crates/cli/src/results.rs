@@ -3,10 +3,14 @@
 use crate::errors::{Failure, exit};
 use crate::{file, input, words};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use wirespeed_report::import::{ImportError, import};
 use wirespeed_report::read::{DOCUMENT_BYTES_MAX, ReadError};
 use wirespeed_report::read_run;
 use wirespeed_schema::Run;
+
+/// Whether a result was read from stdin, which then has no other.
+static STDIN_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The run document in `path`; `-` is stdin. At most as much is read as a document may have.
 pub fn load(path: &Path) -> Result<Run, Failure> {
@@ -36,9 +40,15 @@ pub fn load(path: &Path) -> Result<Run, Failure> {
 /// All of a file, up to one byte more than a document may have.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let most = DOCUMENT_BYTES_MAX as u64 + 1;
-    match path == Path::new("-") {
-        true => input::beginning_of(std::io::stdin().lock(), path, most),
-        false => input::beginning(path, most),
+    if path != Path::new("-") {
+        return input::beginning(path, most);
+    }
+    match STDIN_TAKEN.swap(true, Ordering::Relaxed) {
+        true => Err(Failure::usage(
+            "two results cannot both be standard input (-)",
+            "store one of them in a file, and name that",
+        )),
+        false => input::beginning_of(std::io::stdin().lock(), path, most),
     }
 }
 

@@ -191,6 +191,17 @@ fn what_cannot_be_compared_says_why() {
         );
         assert_eq!(lines.len(), 2, "{said}");
     }
+    for verb in [&["compare"][..], &["report"]] {
+        let twice = wirespeed(dir.path())
+            .args(verb)
+            .args(["-", "-"])
+            .write_stdin(text.clone())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&twice.stderr);
+        assert!(said.contains("cannot both be standard input"), "{verb:?}: {said}");
+        assert_ne!(twice.status.code(), Some(0), "{verb:?}");
+    }
     let usage = [
         &["compare", "a.json", "a.json", "--within", "2"][..],
         &["compare", "a.json", "a.json", "--figure", "p51"],

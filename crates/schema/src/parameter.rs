@@ -125,6 +125,12 @@ impl Parameter {
         ..Parameter::COUNT
     };
 
+    /// The words that it takes, where it takes no others: those that its remedy names.
+    pub fn choices(&self) -> impl Iterator<Item = &'static str> {
+        let words = self.remedy.strip_prefix("choose from: ");
+        words.into_iter().flat_map(|words| words.split(", "))
+    }
+
     /// The option without its hyphens in front: `fan-out`.
     pub fn long(&self) -> String {
         self.key.replace('_', "-")
@@ -148,6 +154,9 @@ impl Parameter {
 
     /// The values of a sweep. Errors where `text` is no list or range of them.
     pub fn split(&self, text: &str) -> Result<Vec<String>, PlanError> {
+        if text.trim().is_empty() {
+            return Err(self.refused(text));
+        }
         let unit_error = |e: units::UnitError| PlanError::new(format!("{}: {e}", self.option()), self.remedy);
         match self.values {
             Values::Sizes => units::expand_list(text).map_err(unit_error),
@@ -168,4 +177,28 @@ pub(crate) fn split_words(option: &str, text: &str, separator: char) -> Result<V
         ));
     }
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::parameters;
+
+    #[test]
+    fn no_text_is_refused_as_any_other_that_is_no_value() {
+        for parameter in parameters() {
+            for text in ["", " ", "\t"] {
+                let refused = parameter.split(text).unwrap_err();
+                let named = format!("invalid {} ", parameter.option());
+                assert!(refused.cause.starts_with(&named), "{refused:?}");
+                assert_eq!(refused.remedy, parameter.remedy);
+            }
+            let doubled = match parameter.values {
+                Values::Lists | Values::Clauses => "1;;1",
+                _ => "1,,1",
+            };
+            let refused = parameter.split(doubled).unwrap_err();
+            assert!(refused.cause.contains("empty element"), "{refused:?}");
+        }
+    }
 }

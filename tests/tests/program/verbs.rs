@@ -122,6 +122,67 @@ fn calibrate_and_list_tell_programs_too() {
     }
 }
 
+/// Each line, and words of which a shell must offer all behind it. The last word of a line is what was typed of the next one.
+const OFFERED: [(&str, &[&str]); 5] = [
+    ("wirespeed run ", &["latency", "am_lat", "bulk_put"]),
+    ("wirespeed run latency --via s", &["shm"]),
+    ("wirespeed run latency --via ", &["inproc", "shm", "tcp", "udp"]),
+    (
+        "wirespeed run latency --layout ",
+        &["short", "bcopy", "zcopy", "shortiov"],
+    ),
+    ("wirespeed perftest --test ", &["put_lat", "stream_bw"]),
+];
+
+/// What completes a line, in the words of each shell that is here.
+fn asking(shell: &str, line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let before = words[words.len().saturating_sub(2)];
+    let typed = words.last().unwrap();
+    match shell {
+        "bash" => format!(
+            "source completions; COMP_WORDS=({}); COMP_CWORD={}; _wirespeed wirespeed '{typed}' '{before}'; \
+             printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            words
+                .iter()
+                .map(|word| format!("'{word}'"))
+                .collect::<Vec<_>>()
+                .join(" "),
+            words.len() - 1
+        ),
+        _ => format!("source completions; complete -C '{line}'"),
+    }
+}
+
+#[test]
+fn shells_complete_transports_tests_and_layouts() {
+    let home = home();
+    for shell in ["bash", "fish"] {
+        let script = home.run(&format!("completions {shell}")).code(0);
+        std::fs::write(home.path("completions"), script.stdout).unwrap();
+        let here = |line: &str| {
+            let asked = std::process::Command::new(shell)
+                .args(["-c", line])
+                .current_dir(home.path("."))
+                .output();
+            asked.map(|asked| String::from_utf8_lossy(&asked.stdout).into_owned())
+        };
+        if here("true").is_err() {
+            println!("skipped: {shell} is not installed");
+            continue;
+        }
+        // The generator gives fish no words without an option in front of them.
+        let is_completed = |line: &str| shell != "fish" || line.contains("--");
+        for (line, expected) in OFFERED.into_iter().filter(|(line, _)| is_completed(line)) {
+            let said = here(&asking(shell, line)).unwrap();
+            let offered: Vec<&str> = said.lines().filter_map(|line| line.split('\t').next()).collect();
+            for word in expected {
+                assert!(offered.contains(word), "{shell}: {word} after {line:?}: {said}");
+            }
+        }
+    }
+}
+
 #[test]
 fn help_version_completions_and_manual_are_answers() {
     let home = home();

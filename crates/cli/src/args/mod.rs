@@ -4,6 +4,7 @@ mod byteio;
 mod compare;
 mod doctor;
 mod experiment;
+mod known;
 mod lab;
 mod mesh;
 #[cfg(feature = "mpi")]

@@ -1,6 +1,7 @@
 //! The parameters of cases as options: made of their definitions in the schema, so that a new one is an option, a help text,
 //! a completion and a line of the manual without a word here.
 
+use super::known::Known;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use std::marker::PhantomData;
 use wirespeed_schema::parameter::{Parameter, Section, Values};
@@ -79,6 +80,8 @@ fn option(parameter: &'static Parameter, form: Form) -> Arg {
         .value_name(parameter.value_name)
         .action(ArgAction::Append)
         .allow_negative_numbers(true)
+        .value_parser(Known::Of(parameter))
+        .hide_possible_values(true)
         .help_heading(form.heading.unwrap_or(parameter.section.heading()))
         .help(help);
     if let Some((shown, others)) = form.letters.split_first() {

@@ -1,6 +1,7 @@
 //! The options of `perftest`: those of ucx_perftest under their letters, each with a long name beside it. Everything is
 //! kept as text; `crate::perftest` says what it means.
 
+use super::known::Known;
 use super::{ExperimentArgs, OutputArgs};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -144,6 +145,7 @@ pub enum Format {
 pub struct TestArgs {
     /// Test to run
     #[arg(short, long, value_name = "TEST")]
+    #[arg(value_parser = Known::Originals, hide_possible_values = true)]
     pub test: Option<String>,
 
     /// Transport: one of UCX with its device (-x posix -d memory), or one of `wirespeed list` (-x shm)

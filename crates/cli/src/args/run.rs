@@ -1,5 +1,6 @@
 //! The options of `run`. Every parameter of a case is kept as text here: lists and ranges are split by the schema.
 
+use super::known::Known;
 use super::parameters::{Form, Parameters, Taken};
 use super::{ExperimentArgs, OutputArgs};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -14,6 +15,7 @@ use wirespeed_schema::parameter::Parameter;
 pub struct RunArgs {
     /// A test (latency, rate, bandwidth, am_lat, put_bw, ...), a list of tests, or a plan file PLAN.toml
     #[arg(value_name = "TEST|PLAN.toml", long_help = tests_help())]
+    #[arg(value_parser = Known::Tests, hide_possible_values = true)]
     pub what: String,
 
     #[command(flatten)]

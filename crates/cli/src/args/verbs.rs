@@ -1,5 +1,6 @@
 //! The options of the small verbs.
 
+use super::known::Known;
 use super::{ExperimentArgs, OutputArgs};
 use clap::Args;
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ repeats, and says how sure it is.")]
 pub struct QuickArgs {
     /// Measure only these transports [default: all that work here]
     #[arg(long, value_name = "T[,T..]", value_delimiter = ',')]
+    #[arg(value_parser = Known::Transports, hide_possible_values = true)]
     pub via: Vec<String>,
 
     /// Finish within this long: cases become shorter, and the last are left out
@@ -44,6 +46,7 @@ Examples:
   wirespeed list --json   the same for programs")]
 pub struct ListArgs {
     /// Show this transport in full: its options with their defaults, its limits
+    #[arg(value_parser = Known::Transports, hide_possible_values = true)]
     pub transport: Option<String>,
 
     /// Print JSON instead of text

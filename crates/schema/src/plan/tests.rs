@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::case::{Case, GroupKind, RankSpec, Role, Stop, TransportOptions};
-use crate::kinds::KINDS;
+use crate::kinds::{KINDS, Kind};
 use crate::test::{Capability, Layout, Test};
 use proptest::prelude::*;
 
@@ -755,4 +755,18 @@ fn tests_say_what_a_sample_is_and_who_sends() {
         assert_eq!(found, (round_trip, posted, both_ways), "{name}");
         assert_eq!(test.largest_message_bytes(), 8, "{name}");
     }
+}
+
+#[test]
+fn each_word_that_a_remedy_offers_is_taken() {
+    let mut offered = 0;
+    for parameter in parameters().filter(|parameter| parameter.key != "via") {
+        for word in parameter.choices() {
+            let taken =
+                |kind: &Kind| plan(&[("test", kind.name), ("via", "shm"), (parameter.key, word)]).is_ok();
+            assert!(KINDS.iter().any(taken), "{}: {word}", parameter.option());
+            offered += 1;
+        }
+    }
+    assert!(offered > 15, "{offered}");
 }
