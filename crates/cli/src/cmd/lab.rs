@@ -77,14 +77,22 @@ fn inside(
         .args(&arguments.command[1..])
         .env("WIRESPEED_LAB_FAR", FAR.to_string())
         .env("WIRESPEED_LAB_RUN", lab.far_words());
+    let mut is_started = false;
     let ended = relay.run(command, |command| {
         let child = lab.start_near(command)?;
         guard.watch(&child);
+        is_started = true;
         Ok(child)
     });
     drop(far);
     report(&lab.finish());
-    ended.map_err(|e| not_started(&arguments.command[0], &e))
+    ended.map_err(|e| match is_started {
+        true => Failure::failed(
+            format!("cannot wait for {}: {e}", arguments.command[0]),
+            "run again",
+        ),
+        false => not_started(&arguments.command[0], &e),
+    })
 }
 
 fn not_started(what: &str, error: &std::io::Error) -> Failure {
