@@ -1,7 +1,8 @@
 //! Samples over batches: the one place that counts operations up to a sample, reads the clock and goes on from there. A
 //! loop owns its batch, so that it lies in registers; nothing here may do more than count, read the clock and record.
 
-use super::meter::{Meter, Series};
+use super::meter::Meter;
+use super::series::Series;
 use crate::clock::Clock;
 use wirespeed_schema::outcome::SampleKind;
 

@@ -6,10 +6,11 @@
 //! are never batched.
 
 use super::header;
-use super::meter::{Meter, Series, Tally};
+use super::meter::{Meter, Tally};
 use super::payload::{Check, Sender};
 use super::phases::{Body, Left, Phase, SETTLE_ROUND_TRIPS};
 use super::rank::Rank;
+use super::series::Series;
 use super::wired::Wired;
 use crate::clock::Clock;
 use crate::error::MeasureError;

@@ -5,8 +5,8 @@
 
 use crate::clock::{Clock, Timebase, monotonic_ns};
 use crate::engine::report::Report;
+use crate::engine::series::Series;
 use crate::host::Probe;
-use crate::record::Recorder;
 use crate::transport::cancel::Cancel;
 use wirespeed_schema::Finite;
 use wirespeed_schema::case::{Case, Stop};
@@ -20,102 +20,8 @@ const FIRST_BATCHES: u64 = 16;
 /// Samples below so many clock steps are taken over batches. A step is what two neighbouring reads can tell apart, and
 /// never less than what a read costs: a sample of that size would be mostly clock.
 const STEPS_PER_SAMPLE: f64 = 20.0;
-/// Fewer samples than this have no 99th percentile other than their largest.
-const P99_SAMPLES_MIN: u64 = 100;
 /// Interval reports kept in the outcome; later ones only go to the callback.
 const INTERVALS_MAX: usize = 100_000;
-/// Fraction bits of [`Series::record_mean`].
-const MEAN_SHIFT: u32 = 6;
-
-/// Samples of one kind while they are taken.
-pub struct Series {
-    kind: SampleKind,
-    /// Operations that one sample covers.
-    pub batch_ops: u64,
-    per_op: bool,
-    current: Recorder,
-    total: Option<Recorder>,
-}
-
-impl Series {
-    fn new(kind: SampleKind, raw_max: u64, intervals: bool) -> Self {
-        let raw_max = usize::try_from(raw_max).unwrap_or(usize::MAX);
-        Series {
-            kind,
-            batch_ops: 1,
-            per_op: false,
-            current: Recorder::new(raw_max),
-            total: intervals.then(|| Recorder::new(raw_max)),
-        }
-    }
-
-    /// Record the time of one batch (of one operation, mostly).
-    #[inline(always)]
-    pub fn record(&mut self, ticks: u64) {
-        self.current.record(ticks);
-    }
-
-    /// Record the mean of `ops` operations that took `ticks`, with 1/64 tick of resolution. A series takes either
-    /// these or `record`, see [`Meter::series_of_means`].
-    #[inline(always)]
-    pub fn record_mean(&mut self, ticks: u64, ops: u64) {
-        self.current.record((ticks << MEAN_SHIFT) / ops.max(1));
-    }
-
-    /// What its samples are.
-    pub fn kind(&self) -> SampleKind {
-        self.kind
-    }
-
-    fn ns_per_unit(&self, timebase: &Timebase) -> f64 {
-        let divisor = if self.per_op {
-            f64::from(1u32 << MEAN_SHIFT)
-        } else {
-            self.batch_ops as f64
-        };
-        timebase.ns_per_tick() / divisor
-    }
-
-    /// Forget what was recorded.
-    pub fn clear(&mut self) {
-        self.current.clear();
-        if let Some(total) = &mut self.total {
-            total.clear();
-        }
-    }
-
-    /// As it is, of batches of `batch_ops`.
-    #[must_use]
-    pub fn in_batches(mut self, batch_ops: u64) -> Self {
-        self.batch_ops = batch_ops;
-        self
-    }
-
-    fn close_interval(&mut self) {
-        if let Some(total) = &mut self.total {
-            total.merge(&mut self.current);
-            self.current.clear();
-        }
-    }
-
-    fn into_samples(mut self, timebase: &Timebase) -> Option<Samples> {
-        self.close_interval();
-        let scale = self.ns_per_unit(timebase);
-        // Means are of as many operations as came, so that their steps differ.
-        let step_ns = if self.per_op {
-            0.0
-        } else {
-            timebase.step.ticks * scale
-        };
-        let recorder = self.total.as_mut().unwrap_or(&mut self.current);
-        (recorder.count() > 0).then(|| Samples {
-            kind: self.kind,
-            batch_ops: self.batch_ops,
-            histogram: recorder.to_data(scale).with_step_ns(step_ns),
-            raw_ns: recorder.raw_ns(scale),
-        })
-    }
-}
 
 /// Counters of a rank's measured phase. Loops add to them directly.
 #[derive(Debug, Clone, Copy, Default)]
@@ -245,10 +151,7 @@ impl<'a> Meter<'a> {
 
     /// A series whose samples are means over a varying number of operations.
     pub fn series_of_means(&self, kind: SampleKind) -> Series {
-        Series {
-            per_op: true,
-            ..self.series(kind)
-        }
+        self.series(kind).of_means()
     }
 
     /// A series of means of batches that long, where messages come in one every `op_ticks`.
@@ -365,20 +268,8 @@ impl<'a> Meter<'a> {
             messages: a.messages - b.messages,
             bytes: a.bytes - b.bytes,
         };
-        let finite = Finite::maybe;
-        let (mut p50_ns, mut p99_ns, mut max_ns) = (None, None, None);
-        if let Some(series) = main {
-            let scale = series.ns_per_unit(self.timebase);
-            p50_ns = series
-                .current
-                .median_ticks()
-                .and_then(|t| finite(t as f64 * scale));
-            let enough = series.current.count() >= P99_SAMPLES_MIN;
-            let p99_ticks = enough.then(|| series.current.percentile_ticks(99)).flatten();
-            p99_ns = p99_ticks.and_then(|t| finite(t as f64 * scale));
-            max_ns = p50_ns.and_then(|_| finite(series.current.max_ticks() as f64 * scale));
-            series.close_interval();
-        }
+        let figures = main.map(|series| series.close_interval(self.timebase));
+        let [p50_ns, p99_ns, max_ns] = figures.unwrap_or_default();
         let interval = Interval {
             start_ns: self.timebase.to_ns(
                 self.interval_started

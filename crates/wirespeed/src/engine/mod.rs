@@ -27,6 +27,7 @@ mod region;
 mod relay;
 pub(crate) mod report;
 mod schedule;
+mod series;
 mod stream;
 mod tagged;
 mod timed;

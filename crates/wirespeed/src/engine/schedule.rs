@@ -1,8 +1,9 @@
 //! When each message of a paced stream is to be sent: start + i / rate, whatever became of those before it; and how long after
 //! that it was answered. It must never wait itself.
 
-use super::meter::{Meter, Series};
+use super::meter::Meter;
 use super::phases::Phase;
+use super::series::Series;
 use wirespeed_schema::outcome::SampleKind;
 use wirespeed_schema::test::Stream;
 

@@ -7,11 +7,12 @@
 use super::batch::{Arrivals, Batch};
 use super::flow::Flow;
 use super::header;
-use super::meter::{Meter, Series, Tally};
+use super::meter::{Meter, Tally};
 use super::payload::{Check, Sender};
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
 use super::schedule::Schedule;
+use super::series::Series;
 use super::timed::{Looks, Timed};
 use super::wired::Wired;
 use crate::clock::Clock;

@@ -3,12 +3,13 @@
 
 use super::attached::Attached;
 use super::batch::Batch;
-use super::meter::{Meter, Series, Tally};
+use super::meter::{Meter, Tally};
 use super::operation::{Operation, is_marked, prepare_for_gets};
 use super::payload::Check;
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
 use super::region::{Layout, end_phase};
+use super::series::Series;
 use super::timed::Timed;
 use crate::clock::Clock;
 use crate::sync::SharedBytes;

@@ -4,11 +4,12 @@
 
 use super::attached::Attached;
 use super::batch::Batch;
-use super::meter::{Meter, Series, Tally};
+use super::meter::{Meter, Tally};
 use super::operation::{Operation, is_marked, mark};
 use super::payload::Check;
 use super::phases::{Body, Left, Phase, SETTLE_ROUND_TRIPS};
 use super::region::{Layout, end_phase};
+use super::series::Series;
 use crate::clock::Clock;
 use crate::sync::SharedBytes;
 use crate::transport::port::{LinkError, OneSidedPort, Post, Width};

@@ -8,8 +8,9 @@
 #[cfg(test)]
 mod tests;
 
-use super::meter::{Meter, Series, Tally};
+use super::meter::{Meter, Tally};
 use super::rank::{Finished, Rank};
+use super::series::Series;
 use crate::transport::port::{Facts, LinkError};
 use wirespeed_schema::outcome::{PeerSamples, StopReason};
 

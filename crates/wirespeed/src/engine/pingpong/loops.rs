@@ -3,8 +3,9 @@
 use crate::clock::Clock;
 use crate::engine::batch::Batch;
 use crate::engine::header;
-use crate::engine::meter::{Series, Tally};
+use crate::engine::meter::Tally;
 use crate::engine::payload::{Check, Sender};
+use crate::engine::series::Series;
 use crate::engine::wired::Wired;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 

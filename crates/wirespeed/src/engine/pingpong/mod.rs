@@ -8,9 +8,10 @@ pub mod loops;
 
 pub use loops::Arrival;
 
-use super::meter::{Meter, Series, Tally};
+use super::meter::{Meter, Tally};
 use super::payload::Sender;
 use super::phases::{Body, Left, Phase, SETTLE_ROUND_TRIPS};
+use super::series::Series;
 use super::wired::Wired;
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, MessagePort};

@@ -1,8 +1,9 @@
 //! Posted tests as one rank takes part in them: memory and caches before a round, its iterations, counts and checks
 //! after it. Nothing here runs inside a sample but the call of the loop.
 
-use super::super::meter::{Meter, Series, Tally};
+use super::super::meter::{Meter, Tally};
 use super::super::rank::Rank;
+use super::super::series::Series;
 use super::cache::Caches;
 use super::defined::{Definition, Pair};
 use super::group::Group;

@@ -3,7 +3,7 @@
 //! definitions, so that one set of samples gives both the originals' figures and ours.
 
 use super::super::batch::Batch;
-use super::super::meter::Series;
+use super::super::series::Series;
 use super::group::Group;
 use super::places::Places;
 use crate::clock::Clock;

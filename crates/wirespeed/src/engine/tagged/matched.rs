@@ -5,9 +5,10 @@
 //! Messages are numbered through all phases, and each is checked by its number.
 
 use super::super::batch::Batch;
-use super::super::meter::{Meter, Series, batch_for};
+use super::super::meter::{Meter, batch_for};
 use super::super::payload::{self, Check};
 use super::super::rank::Rank;
+use super::super::series::Series;
 use super::group::Group;
 use super::phase::{Iterations, Meeting};
 use super::places::Places;

@@ -1,9 +1,10 @@
 //! A test as the driver of phases sees it: rounds of iterations, before each of which ranks meet or hear of it. The root
 //! of the tree leads: it decides how many iterations a round has, and everybody follows.
 
-use super::super::meter::{Meter, Series, Tally};
+use super::super::meter::{Meter, Tally};
 use super::super::phases::{Body, Left, Phase, SETTLE_ROUND_TRIPS};
 use super::super::rank::Rank;
+use super::super::series::Series;
 use super::group::Group;
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, TaggedPort};
