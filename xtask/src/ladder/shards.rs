@@ -29,11 +29,10 @@ const ALONE: [&str; 13] = [
     "mpi::tests_run::persistent_requests",
 ];
 /// How the names of those begin that mostly wait, for ends, silences and launchers: less than a third of their time is a CPU's.
-const WAITING: [&str; 57] = [
+const WAITING: [&str; 38] = [
     "byteio::crowd::",
     "byteio::failures::a_full_disk_of",
     "byteio::failures::a_killed_service",
-    "byteio::lab::a_signal",
     "byteio::lies",
     "byteio::plans::a_plan_sweeps",
     "byteio::registry",
@@ -45,19 +44,10 @@ const WAITING: [&str; 57] = [
     "byteio::wire::the_default_shape",
     "control::groups",
     "docs::commands::every_documented_command_works_part_3",
-    "hosts::a_host_that_fails",
     "hosts::a_host_that_falls_silent",
-    "hosts::ranks_run",
     "interop::our_client_talks_to_streams",
-    "mesh::a_host_that_dies",
-    "mesh::bad_input::",
-    "mesh::rails::a_host_that_is_slow",
-    "mesh::the_host_behind",
     "mpi::deaths::a_killed_rank",
     "mpi::deaths::a_library_that_hangs",
-    "mpi::deaths::a_stopped_rank",
-    "mpi::mesh::a_killed_rank",
-    "mpi::mesh::a_rank_whose",
     "mpi::msgrate::what_makes_no_sense",
     "mpi::threads::every_thread_level",
     "perftest::bad_input::",
@@ -68,11 +58,6 @@ const WAITING: [&str; 57] = [
     "program::deaths::",
     "program::full_disk::",
     "program::launchers::a_host_that_gets_no_computation",
-    "program::launchers::what_ssh",
-    "program::live::whoever_writes",
-    "program::msgrate::every_pattern",
-    "program::msgrate::memory_of",
-    "program::msgrate::repetitions",
     "program::networks::a_cut_cable",
     "program::pages::",
     "program::session_figures::an_idle",
@@ -80,24 +65,9 @@ const WAITING: [&str; 57] = [
     "program::sessions::a_computation_that_dies",
     "program::sessions::throttling",
     "program::sessions::under_the_original_name",
-    "program::silence::",
     "program::spellings::",
-    "program::states::nothing_one",
-    "program::strangers::",
     "slurm::",
-    "ucx::coverage::uct_works",
     "wirespeed::bulk",
-];
-/// How the names begin of those that wait in the second of two queues: what is not there twice, such as the nodes of Slurm, is in
-/// the first.
-const SECOND: [&str; 7] = [
-    "byteio::",
-    "control::",
-    "interop::",
-    "mesh::",
-    "mpi::",
-    "ucx::",
-    "wirespeed::",
 ];
 /// How the names of those end that take longest, in this order; the rest follows as cargo built it.
 const LONGEST: [&str; 22] = [
@@ -205,15 +175,14 @@ fn grouped(steps: Vec<Step>) -> Shards {
         let is_one_of = |names: &[&str]| names.iter().any(|name| step.name().starts_with(name));
         match (is_one_of(&ALONE), is_one_of(&WAITING)) {
             (true, _) => shards.alone.push(step),
-            (_, true) => shards.waiting[usize::from(is_one_of(&SECOND))].push(step),
+            (_, true) => shards.waiting.push(step),
             _ => shards.beside.push(step),
         }
     }
     let place = |step: &Step| LONGEST.iter().position(|long| step.name().ends_with(long));
-    let [first, second] = &mut shards.waiting;
-    for queue in [&mut shards.beside, first, second] {
-        queue.sort_by_key(|step| place(step).unwrap_or(LONGEST.len()));
-    }
+    shards
+        .beside
+        .sort_by_key(|step| place(step).unwrap_or(LONGEST.len()));
     shards
 }
 

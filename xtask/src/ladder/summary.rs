@@ -14,8 +14,8 @@ const DEAREST_SHOWN: usize = 8;
 pub struct Shards {
     /// Those that want the whole machine.
     pub alone: Vec<Step>,
-    /// Those that mostly wait, and disturb nobody: two queues, for some want what there is only once.
-    pub waiting: [Vec<Step>; 2],
+    /// Those that mostly wait, and disturb nobody.
+    pub waiting: Vec<Step>,
     /// Those that can run beside others, those that take longest first.
     pub beside: Vec<Step>,
 }
@@ -84,20 +84,16 @@ impl Ladder {
             shards.alone.len(),
             shards.beside.len(),
             lanes.len(),
-            shards.waiting.iter().map(Vec::len).sum::<usize>()
+            shards.waiting.len()
         );
         let started = Instant::now();
         let root = self.root.as_path();
         let mut ran = std::thread::scope(|scope| {
-            let waiting = shards
-                .waiting
-                .map(|queue| scope.spawn(|| lanes::run(root, queue, vec![None])));
+            let waiting = scope.spawn(|| lanes::run(root, shards.waiting, vec![None]));
             let mut ran = lanes::run(root, shards.alone, vec![None]);
             ran.add(lanes::run(root, shards.beside, lanes));
-            let mut waited = waiting.into_iter().map(std::thread::ScopedJoinHandle::join);
-            waited
-                .try_for_each(|more| more.map(|more| ran.add(more)))
-                .map(|()| ran)
+            let waited = waiting.join();
+            waited.map(|more| ran.add(more)).map(|()| ran)
         })
         .map_err(|_| anyhow!("{} stopped: a thread panicked", self.title))?;
         ran.done.sort_by_key(|one| std::cmp::Reverse(one.cpu));
@@ -228,7 +224,7 @@ mod tests {
         let counted = Step::new("counted", &["echo", line]);
         let shards = Shards {
             alone: vec![good()],
-            waiting: [vec![good()], Vec::new()],
+            waiting: vec![good()],
             beside: vec![counted],
         };
         let behind = ladder.begin(vec![good(), good()]);
@@ -246,7 +242,7 @@ mod tests {
         let bad = |name| Step::new(name, &["false"]);
         let shards = Shards {
             alone: vec![bad("first"), good()],
-            waiting: [Vec::new(), vec![bad("slow")]],
+            waiting: vec![bad("slow")],
             beside: vec![bad("last"), good()],
         };
         let error = said(ladder.run_shards("tests", shards));
