@@ -72,7 +72,8 @@ fn the_host_behind_a_slow_link_of_its_own_is_named() {
         let rate = if number == 2 { SLOW } else { HEALTHY };
         bridge.limit_rate(number, rate).unwrap();
     }
-    let words = "--isolated --repeats 2 --json -- am_bw --via tcp --size 16K -t 150ms --warmup 50ms";
+    let words =
+        "--isolated --repeats 2 --json -- am_bw --via tcp --size 16K --window 8 -t 150ms --warmup 50ms";
     let ended = start((&hosts, &bridge), words).end(PATIENCE).code(3);
     let (_, mesh) = section(&ended);
     let verdicts = &mesh.probes[0].verdicts;

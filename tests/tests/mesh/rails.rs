@@ -40,7 +40,7 @@ fn a_host_that_is_slow_on_one_rail_is_named_there_alone() {
     let file = host_file(&bridge, &folder);
     let [json, csv, page] = ["m.json", "m.csv", "m.html"].map(|name| folder.path().join(name));
     let words = format!(
-        "--hostfile {file} --rail all --isolated --repeats 2 --json -o {} -o {} -o {} -- am_bw --via tcp --size 16K -t 150ms \
+        "--hostfile {file} --rail all --isolated --repeats 2 --json -o {} -o {} -o {} -- am_bw --via tcp --size 16K --window 8 -t 150ms \
          --warmup 50ms",
         json.display(),
         csv.display(),
