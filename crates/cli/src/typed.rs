@@ -10,7 +10,7 @@ use crate::{file, guesses, needs, output, words};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches as _};
 use std::ffi::OsString;
-use wirespeed_schema::kinds::{FRIENDLY_NAMES, KINDS};
+use wirespeed_schema::kinds;
 use wirespeed_schema::plan::nearest;
 
 /// clap's many lines about `argv` as two.
@@ -256,9 +256,7 @@ fn o_of_the_original(command: &str, file: &str) -> Option<String> {
 
 /// The test that a word names, here or elsewhere.
 fn test_named(word: &str) -> Option<&'static str> {
-    let friendly = FRIENDLY_NAMES.iter().map(|friendly| friendly.name);
-    let names: Vec<&str> = friendly.chain(KINDS.iter().map(|kind| kind.name)).collect();
-    guesses::name(word, &names)
+    guesses::name(word, &kinds::names())
 }
 
 /// Whether the verb of `command`, the program's name and words behind it, takes the option `word`, long or short.

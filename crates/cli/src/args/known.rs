@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 use std::ffi::OsStr;
 use wirespeed_report::perftest::ORIGINALS;
-use wirespeed_schema::kinds::{FRIENDLY_NAMES, KINDS};
+use wirespeed_schema::kinds;
 use wirespeed_schema::parameter::Parameter;
 
 /// A parser that takes any text, and knows some.
@@ -33,10 +33,7 @@ impl Known {
                 .iter()
                 .map(|entry| entry.name)
                 .collect(),
-            Known::Tests => {
-                let friendly = FRIENDLY_NAMES.iter().map(|friendly| friendly.name);
-                friendly.chain(KINDS.iter().map(|kind| kind.name)).collect()
-            }
+            Known::Tests => kinds::names(),
             Known::Originals => ORIGINALS.iter().map(|original| original.name).collect(),
         }
     }

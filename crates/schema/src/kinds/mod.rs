@@ -69,14 +69,16 @@ pub fn friendly(name: &str) -> Option<&'static FriendlyName> {
     FRIENDLY_NAMES.iter().find(|f| f.name == name)
 }
 
+/// The names of all tests as they are typed, the friendly ones first.
+pub fn names() -> Vec<&'static str> {
+    let friendly = FRIENDLY_NAMES.iter().map(|friendly| friendly.name);
+    friendly.chain(KINDS.iter().map(|kind| kind.name)).collect()
+}
+
 /// The test that `name` stands for, friendly or not.
 pub fn named(name: &str) -> Result<&'static Kind, PlanError> {
     let test = friendly(name).map_or(name, |friendly| friendly.test);
-    kind(test).ok_or_else(|| {
-        let friendly = FRIENDLY_NAMES.iter().map(|f| f.name);
-        let known: Vec<_> = friendly.chain(KINDS.iter().map(|kind| kind.name)).collect();
-        PlanError::unknown("test", name, &known)
-    })
+    kind(test).ok_or_else(|| PlanError::unknown("test", name, &names()))
 }
 
 impl Test {

@@ -105,17 +105,11 @@ pub fn connect(
         region_bytes: exposed.bytes,
         region_key: exposed.key,
     };
-    let blob = serde_json::to_vec(&own).map_err(|e| ConnectError::Other(e.to_string()))?;
-    let blobs = ctx.exchange(&blob)?;
+    let addresses = ctx.exchange_addresses(&own)?;
     let me = ctx.bootstrap.rank();
     let mut endpoints = Vec::with_capacity(ctx.peers.len());
-    for (slot, &rank) in ctx.peers.iter().enumerate() {
+    for (slot, (&rank, theirs)) in ctx.peers.iter().zip(addresses).enumerate() {
         let bad = |what: String| ConnectError::BadPeer { rank, what };
-        let blob = blobs
-            .get(rank as usize)
-            .ok_or_else(|| bad("there is no such rank".into()))?;
-        let theirs: Address =
-            serde_json::from_slice(blob).map_err(|e| bad(format!("an unreadable address: {e}")))?;
         if theirs.ucx != own.ucx {
             let both = (theirs.ucx, own.ucx);
             return Err(bad(format!(

@@ -76,18 +76,12 @@ pub fn connect(
         }
     }
     let own = address(ctx, interface, tl, &waiting, exposed)?;
-    let blob = serde_json::to_vec(&own).map_err(|e| ConnectError::Other(e.to_string()))?;
-    let blobs = ctx.exchange(&blob)?;
+    let addresses = ctx.exchange_addresses(&own)?;
     let me = ctx.bootstrap.rank();
     let mut waiting = waiting.into_iter();
     let mut endpoints = Vec::with_capacity(ctx.peers.len());
-    for &rank in ctx.peers {
+    for (&rank, theirs) in ctx.peers.iter().zip(addresses) {
         let bad = |what: String| ConnectError::BadPeer { rank, what };
-        let blob = blobs
-            .get(rank as usize)
-            .ok_or_else(|| bad("there is no such rank".into()))?;
-        let theirs: Address =
-            serde_json::from_slice(blob).map_err(|e| bad(format!("an unreadable address: {e}")))?;
         let slot = compare(&own, &theirs, me).map_err(bad)?;
         let mut endpoint = match waiting.next() {
             Some(endpoint) => {

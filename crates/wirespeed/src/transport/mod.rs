@@ -54,6 +54,8 @@ use bootstrap::{Bootstrap, BootstrapError};
 use cancel::Cancel;
 use options::{OptionError, OptionSpec};
 use port::{Facts, MessagePort, OneSidedPort, TaggedPort};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use waiter::Waiter;
 use wirespeed_schema::case::{Case, TransportOptions};
 use wirespeed_schema::circle::Circles;
@@ -183,6 +185,23 @@ impl<'a> Connect<'a> {
     /// there may be empty ones. Collective over the group.
     pub fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
         self.bootstrap.exchange_among(u64::from(self.circle()), blob)
+    }
+
+    /// As [`Connect::exchange`], of what each rank is reached by, as JSON; returns what the peers gave, in their order.
+    pub fn exchange_addresses<A: Serialize + DeserializeOwned>(
+        &self,
+        own: &A,
+    ) -> Result<Vec<A>, ConnectError> {
+        let blob = serde_json::to_vec(own).map_err(|e| ConnectError::Other(e.to_string()))?;
+        let blobs = self.exchange(&blob)?;
+        let of = |&rank: &u32| {
+            let bad = |what: String| ConnectError::BadPeer { rank, what };
+            let blob = blobs
+                .get(rank as usize)
+                .ok_or_else(|| bad("there is no such rank".into()))?;
+            serde_json::from_slice(blob).map_err(|e| bad(format!("an unreadable address: {e}")))
+        };
+        self.peers.iter().map(of).collect()
     }
 
     /// What a port that polls does when it has nothing to do.

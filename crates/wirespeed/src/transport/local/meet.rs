@@ -138,13 +138,13 @@ pub fn meet<M: Medium>(
         ring_bytes,
         region_bytes,
     };
-    let blob = serde_json::to_vec(&address).map_err(|e| ConnectError::Other(e.to_string()))?;
-    let blobs = ctx.exchange(&blob)?;
+    let addresses = ctx.exchange_addresses(&address)?;
     let me = ctx.bootstrap.rank();
     let peers = ctx
         .peers
         .iter()
-        .map(|&rank| open_peer(medium, me, rank, &here, &blobs))
+        .zip(&addresses)
+        .map(|(&rank, address)| open_peer(medium, me, rank, &here, address))
         .collect::<Result<Vec<_>, _>>()?;
     // After this everybody has everybody's memory, and the offer ends.
     ctx.exchange(&[])?;
@@ -168,14 +168,9 @@ fn open_peer<M: Medium>(
     me: u32,
     rank: u32,
     here: &Place,
-    blobs: &[Vec<u8>],
+    address: &Address,
 ) -> Result<Peer, ConnectError> {
     let bad = |what: String| ConnectError::BadPeer { rank, what };
-    let blob = blobs
-        .get(rank as usize)
-        .ok_or_else(|| bad("there is no such rank".into()))?;
-    let address: Address =
-        serde_json::from_slice(blob).map_err(|e| bad(format!("an unreadable address: {e}")))?;
     let slot = address.peers.iter().position(|&peer| peer == me);
     let slot = slot.ok_or_else(|| bad(format!("rank {me} is none of its peers")))?;
     let rings = if address.ring_bytes == 0 {
@@ -187,7 +182,7 @@ fn open_peer<M: Medium>(
     if needed.is_none_or(|bytes| bytes > address.segment_bytes) {
         return Err(bad("a segment smaller than what is in it".into()));
     }
-    let bytes = medium.take(rank, here, &address)?;
+    let bytes = medium.take(rank, here, address)?;
     let mut magic = [0; 16];
     bytes.read(0, &mut magic);
     if magic != address.magic || bytes.len() != address.segment_bytes {
