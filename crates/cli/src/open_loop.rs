@@ -85,18 +85,16 @@ impl Asked {
         std::iter::once(UNLIMITED_PER_S as f64).chain(named).collect()
     }
 
-    /// Measure what can be carried without a limit, then every rate, all in random order, as often as asked. Gives the most
-    /// that was carried.
-    pub fn offer(&self, points: &mut Points) -> Result<f64, Failure> {
+    /// Measure what can be carried without a limit, then every rate, all in random order, as often as asked.
+    pub fn offer(&self, points: &mut Points) -> Result<(), Failure> {
         let unlimited = UNLIMITED_PER_S as f64;
         points.measure(&[unlimited])?;
         let carried = |run: &Repetition| run.figure("rate_msg_per_s");
         let most_per_s = points.most(unlimited, carried).unwrap_or(0.0);
         match &self.named {
-            Some(named) => points.measure(named)?,
-            None => points.measure(&self.shares(most_per_s))?,
+            Some(named) => points.measure(named),
+            None => points.measure(&self.shares(most_per_s)),
         }
-        Ok(most_per_s)
     }
 
     /// Equal steps up to a little above what was carried; none where nothing was.
@@ -114,8 +112,8 @@ impl Asked {
     }
 
     /// The section of the document that these cases belong to.
-    pub fn section(&self, cases: &[CaseResult], most_per_s: f64, seed: u64) -> LoadSection {
-        LoadSection::new(cases, most_per_s, self.p99_max_ns, seed)
+    pub fn section(&self, cases: &[CaseResult], seed: u64) -> LoadSection {
+        LoadSection::new(cases, self.p99_max_ns, seed)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::interference::words::{answers_with_rows, load_subject};
 use crate::interference::{Interference, InterferenceRow, undisturbed};
 use crate::labels::Input;
 use crate::names::{Names, Parameters};
+use crate::standings::{ends, is_close};
 use crate::thresholds::{
     BUSY_SHARE, CARRIED_SHARE_MIN, FALLEN_SHARE, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, QUEUED_TIMES,
     TAIL_TIMES, WORTH_RATIO,
@@ -428,13 +429,15 @@ fn cache(run: &Run, cases: &Cases) -> Option<Sentence> {
         .iter()
         .filter(|(case, _)| but_size(case) == but_size(peak))
         .collect();
+    let interval = |case: &CaseResult| case.metrics.get("bandwidth_bytes_per_s").and_then(ends);
     let is_best = |(case, value): &(&CaseResult, f64)| {
         let mut others = curve.iter().filter(|(other, _)| size(other) == size(case));
         others.all(|(_, other)| other <= value)
     };
     let fallen = curve
         .iter()
-        .filter(|point| size(point.0) > cache && point.1 < FALLEN_SHARE * most && is_best(point));
+        .filter(|point| size(point.0) > cache && point.1 < FALLEN_SHARE * most && is_best(point))
+        .filter(|point| !is_close(interval(point.0), interval(peak)));
     let (case, value) = fallen.min_by(|a, b| a.1.total_cmp(&b.1))?;
     Some(Sentence {
         rule: "cache",

@@ -179,6 +179,7 @@ fn a_sweep_of_sizes_is_one_picture() {
         let words = [
             "a peak of ",
             "the bandwidth still rises at the largest size tried, ",
+            "the bandwidth is best at the largest size tried, ",
         ];
         let is_said = |text: &&&str| {
             words

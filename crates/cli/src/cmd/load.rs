@@ -37,11 +37,9 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
     let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.far)?));
     let mut front = Front::open((&arguments.output, color), Some(plan.clone()))?;
     let mut points = Points::new(front.experiment(how, &mut ranks), at);
-    let most_per_s = asked.offer(&mut points)?;
+    asked.offer(&mut points)?;
     let found = points.finish()?;
-    front
-        .draft
-        .put(&asked.section(&found.undisturbed(), most_per_s, seed));
+    front.draft.put(&asked.section(&found.undisturbed(), seed));
     front.publish(found)
 }
 

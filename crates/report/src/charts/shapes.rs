@@ -15,7 +15,7 @@ use wirespeed_schema::finite::Finite;
 use wirespeed_schema::order::InOrder;
 use wirespeed_schema::outcome::{Interval, Outcome, SampleKind};
 use wirespeed_schema::run::{CaseResult, Metric};
-use wirespeed_schema::units::format_ns;
+use wirespeed_schema::units::{format_ns, significant};
 
 /// Kinds of sample with a latency to be drawn, the first that a case has.
 const KINDS: [(SampleKind, &str); 4] = [
@@ -99,9 +99,10 @@ pub fn percentiles(cases: &[(&Input, &CaseResult)], several: bool) -> Option<Pic
         row.push(format_ns(data.max_ns.get()));
         rows.push(row);
     }
+    let together = cases.iter().any(|(_, case)| case.repetitions.len() > 1);
     chart.title = match words.as_slice() {
         [_] => titled(&words.remove(0)),
-        _ => tails(&chart.series).unwrap_or_default(),
+        _ => tails(&chart.series, together).unwrap_or_default(),
     };
     let columns = [
         "case", "samples", "min", "p50", "p90", "p99", "p99.9", "p99.99", "max",
@@ -114,30 +115,27 @@ pub fn percentiles(cases: &[(&Input, &CaseResult)], several: bool) -> Option<Pic
     })
 }
 
-/// Who of several curves is the lowest, and who the highest, at the last percentile that all of them reach.
-fn tails(curves: &[Series]) -> Option<String> {
-    let at = |curve: &Series, place: f64| {
-        curve
-            .points
-            .iter()
-            .find(|point| point.x == place)
-            .map(|point| point.y)
-    };
+/// Who of several curves is the lowest, and who the highest, at the last percentile that all of them reach; `together`: some are
+/// of several runs, whose own figure is another.
+fn tails(curves: &[Series], together: bool) -> Option<String> {
+    let at = |curve: &Series, place: f64| curve.points.iter().find(|point| point.x == place).copied();
     // Of more than 99.9 % single samples decide.
     let mut places = NAMED.into_iter().rev().filter(|place| *place <= 1e3);
     let place = places.find(|place| curves.iter().all(|curve| at(curve, *place).is_some()))?;
-    let mut found: Vec<(f64, &str)> = curves
+    let mut found: Vec<(Point, &str)> = curves
         .iter()
         .filter_map(|curve| Some((at(curve, place)?, curve.label.as_str())))
         .collect();
-    found.order_by(|a, b| a.0.total_cmp(&b.0));
-    let ((low, best), (high, worst)) = (found.first()?, found.last()?);
-    Some(format!(
-        "{} take at most {} over {best}, {} over {worst}",
-        Unit::Beyond.text(place),
-        format_ns(*low),
-        format_ns(*high)
-    ))
+    found.order_by(|a, b| a.0.y.total_cmp(&b.0.y));
+    let all = found.iter().map(|(point, name)| Standing {
+        name,
+        figure: format_ns(point.y),
+        ends: point.interval,
+    });
+    let all: Vec<Standing> = all.collect();
+    let of = if together { " of all runs together" } else { "" };
+    let percent = significant(Unit::Beyond.value(place) * 100.0, 4);
+    Some(format!("p{percent}{of}: {}", standings(&all, &BY_TIME)))
 }
 
 /// Points up to the highest quantile whose interval exists, among them the named ones as words and tables have them.

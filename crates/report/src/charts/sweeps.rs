@@ -2,8 +2,8 @@
 
 use super::pieces::{Probed, fits, size_points};
 use super::{Picture, behind, interval_label, titled};
-use crate::curve;
 use crate::curve::section::Probe;
+use crate::curve::{self, CurvePoint};
 use crate::figures::{figure_text, with_interval};
 use crate::standings::{BY_RATE, BY_TIME, Standing, ends, standings};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
@@ -176,11 +176,15 @@ fn marked(marks: &mut Vec<Mark>, mark: Mark) {
 
 /// The best bandwidth, the sizes that reach it, and the fall behind them.
 fn best(swept: &Swept, tag: &str) -> Option<String> {
-    let values: Vec<(u64, f64)> = swept
-        .cases
-        .iter()
-        .filter_map(|(size, case)| Some((*size, case.figure(tag)?)))
-        .collect();
+    let point = |(size, case): &(u64, &CaseResult)| {
+        let metric = case.metrics.get(tag)?;
+        Some(CurvePoint {
+            at: *size,
+            value: metric.value.get(),
+            interval: ends(metric),
+        })
+    };
+    let values: Vec<CurvePoint> = swept.cases.iter().filter_map(point).collect();
     let found = curve::plateau(&values)?;
     Some(format!("{}: {}", swept.label, found.of_bandwidths()))
 }

@@ -4,7 +4,7 @@ use super::sweeps::{Swept, points};
 use super::{Picture, behind, interval_label};
 use crate::curve::{self, Enough, InUse, Little, WindowPoint};
 use crate::figures::figure_text;
-use crate::standings::ends;
+use crate::standings::{ends, is_close};
 use crate::svg::{Axis, Chart, Look, Mark, Series, Unit};
 use crate::thresholds::{REACHED_SHARE, WINDOW_FULL_SHARE};
 use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
@@ -104,18 +104,24 @@ fn row(point: &WindowPoint) -> Vec<String> {
 
 /// Larger windows that carry less again: all of them, or the one that carries least.
 fn short(windows: &[WindowPoint], enough: &Enough) -> Option<String> {
+    let peak = windows
+        .iter()
+        .find(|point| point.window_msgs == enough.peak_window_msgs)?;
     let larger = windows
         .iter()
         .filter(|point| point.window_msgs > enough.window_msgs);
     let share = |point: &WindowPoint| point.rate_msg_per_s / enough.peak_msg_per_s;
-    let are_all_short = larger.clone().all(|point| share(point) < REACHED_SHARE);
-    let least = larger.min_by(|a, b| a.rate_msg_per_s.total_cmp(&b.rate_msg_per_s))?;
-    (share(least) < REACHED_SHARE).then(|| {
-        let (window, only) = (least.window_msgs, figure_text("_ratio", share(least)));
-        match are_all_short {
-            true => format!("Larger windows carry less again: {window} only {only} of the best."),
-            false => format!("A window of {window}, though larger, carries only {only} of the best."),
-        }
+    // What cannot be told from the best carries no less.
+    let is_short =
+        |point: &&WindowPoint| share(point) < REACHED_SHARE && !is_close(point.interval, peak.interval);
+    let are_all_short = larger.clone().all(|point| is_short(&point));
+    let least = larger
+        .filter(is_short)
+        .min_by(|a, b| a.rate_msg_per_s.total_cmp(&b.rate_msg_per_s))?;
+    let (window, only) = (least.window_msgs, figure_text("_ratio", share(least)));
+    Some(match are_all_short {
+        true => format!("Larger windows carry less again: {window} only {only} of the best."),
+        false => format!("A window of {window}, though larger, carries only {only} of the best."),
     })
 }
 
@@ -189,11 +195,11 @@ mod tests {
 
     #[test]
     fn only_where_all_larger_windows_carry_less_is_it_said_of_all() {
-        let said = |rates: &[f64]| {
+        let within = |rates: &[f64], width: Option<f64>| {
             let point = |(n, rate): (usize, &f64)| WindowPoint {
                 window_msgs: 1 << n,
                 rate_msg_per_s: *rate,
-                interval: None,
+                interval: width.map(|width| (rate - width, rate + width)),
                 acknowledged_mean_ns: None,
                 in_use: None,
             };
@@ -209,11 +215,17 @@ mod tests {
             };
             short(&windows, &enough).unwrap_or_default()
         };
+        let said = |rates: &[f64]| within(rates, None);
         assert_eq!(said(&[50.0, 100.0, 99.0]), "");
         let all = "Larger windows carry less again: 8 only 80 % of the best.";
         assert_eq!(said(&[50.0, 100.0, 90.0, 80.0]), all);
         let one = "A window of 4, though larger, carries only 93 % of the best.";
         assert_eq!(said(&[50.0, 100.0, 93.0, 99.0]), one);
+        // What runs cannot tell from the best carries no less.
+        let far = "A window of 8, though larger, carries only 80 % of the best.";
+        assert_eq!(within(&[50.0, 100.0, 90.0, 80.0], Some(6.0)), far);
+        assert_eq!(within(&[50.0, 100.0, 90.0, 80.0], Some(1.0)), all);
+        assert_eq!(within(&[50.0, 100.0, 90.0, 80.0], Some(11.0)), "");
     }
 
     #[test]

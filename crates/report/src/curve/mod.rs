@@ -16,6 +16,6 @@ pub use load::{
     Capacity, Knee, LoadPoint, NoKnee, UNLIMITED_PER_S, capacity, carried, knee, rate_offered_per_s,
 };
 pub use load_words::load_words;
-pub use plateau::{Plateau, plateau};
+pub use plateau::{CurvePoint, Plateau, plateau};
 pub use sizes::{Change, Model, Segment, Segments, SizePoint, segments};
 pub use window::{Enough, InUse, Little, WindowPoint, enough, little};

@@ -1,5 +1,7 @@
-//! Where a curve is at its best: the neighbours of the best value that all reach a share of it, and the fall behind them.
+//! Where a curve is at its best: the neighbours of the best value that all reach a share of it, the fall behind them, and who
+//! else may be as good.
 
+use crate::standings::is_close;
 use crate::thresholds::REACHED_SHARE;
 use crate::wording::percent;
 use wirespeed_schema::order::InOrder;
@@ -20,25 +22,45 @@ pub struct Plateau {
     pub to_the_end: bool,
     /// The lowest value behind `to`, and where.
     pub lowest_beyond: Option<(u64, f64)>,
+    /// The best place outside whose interval meets that of the best value: it may be as good.
+    pub perhaps: Option<u64>,
 }
 
-/// The plateau of `points`: place and value, in any order. `None` without values above 0.
-pub fn plateau(points: &[(u64, f64)]) -> Option<Plateau> {
-    let mut points: Vec<(u64, f64)> = points.iter().copied().filter(|(_, value)| *value > 0.0).collect();
-    points.order_by_key(|(at, _)| *at);
-    let top = (0..points.len()).max_by(|&a, &b| points[a].1.total_cmp(&points[b].1))?;
-    let (at, best) = points[top];
-    let reaches = |point: &&(u64, f64)| point.1 >= REACHED_SHARE * best;
-    let from = points[..=top].iter().rev().take_while(reaches).last()?.0;
-    let to = points[top..].iter().take_while(reaches).last()?.0;
-    let beyond = points.iter().copied().filter(|(at, _)| *at > to);
+/// A value at a place of a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CurvePoint {
+    /// The place.
+    pub at: u64,
+    /// The value.
+    pub value: f64,
+    /// Its interval.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// The plateau of `points`, which come in any order. `None` without values above 0.
+pub fn plateau(points: &[CurvePoint]) -> Option<Plateau> {
+    let mut points: Vec<CurvePoint> = points.iter().copied().filter(|point| point.value > 0.0).collect();
+    points.order_by_key(|point| point.at);
+    let top = (0..points.len()).max_by(|&a, &b| points[a].value.total_cmp(&points[b].value))?;
+    let best = points[top];
+    let reaches = |point: &&CurvePoint| point.value >= REACHED_SHARE * best.value;
+    let from = points[..=top].iter().rev().take_while(reaches).last()?.at;
+    let to = points[top..].iter().take_while(reaches).last()?.at;
+    let beyond = points.iter().filter(|point| point.at > to);
+    let outside = points.iter().filter(|point| !(from..=to).contains(&point.at));
+    let perhaps = outside.filter(|point| is_close(point.interval, best.interval));
     Some(Plateau {
-        best,
-        at,
+        best: best.value,
+        at: best.at,
         from,
         to,
-        to_the_end: points.last().is_some_and(|(last, _)| *last == to),
-        lowest_beyond: beyond.min_by(|a, b| a.1.total_cmp(&b.1)),
+        to_the_end: points.last().is_some_and(|last| last.at == to),
+        lowest_beyond: beyond
+            .map(|point| (point.at, point.value))
+            .min_by(|a, b| a.1.total_cmp(&b.1)),
+        perhaps: perhaps
+            .max_by(|a, b| a.value.total_cmp(&b.value))
+            .map(|point| point.at),
     })
 }
 
@@ -47,9 +69,13 @@ impl Plateau {
     /// rises at the end has shown no peak.
     pub fn of_bandwidths(&self) -> String {
         let (best, at) = (format_rate(self.best, "B/s"), format_size(self.at));
-        match self.from == self.to && self.to_the_end {
-            true => format!("the bandwidth still rises at the largest size tried, {at} ({best})"),
-            false => format!("a peak of {best} at {at}; {}", self.words(format_size)),
+        match (self.from == self.to && self.to_the_end, self.perhaps) {
+            (true, None) => format!("the bandwidth still rises at the largest size tried, {at} ({best})"),
+            (true, Some(other)) => format!(
+                "the bandwidth is best at the largest size tried, {at} ({best}); {}",
+                doubt(&format_size(other))
+            ),
+            (false, _) => format!("a peak of {best} at {at}; {}", self.words(format_size)),
         }
     }
 
@@ -57,23 +83,36 @@ impl Plateau {
     fn words(&self, place: impl Fn(u64) -> String) -> String {
         let share = percent(REACHED_SHARE);
         let range = match (self.from == self.to, self.to_the_end) {
-            (true, _) => "it holds at this size only".to_owned(),
-            (false, true) => format!("at least {share} of it from {} on", place(self.from)),
-            (false, false) => format!(
+            (true, _) if self.perhaps.is_some() => None,
+            (true, _) => Some("it holds at this size only".to_owned()),
+            (false, true) => Some(format!("at least {share} of it from {} on", place(self.from))),
+            (false, false) => Some(format!(
                 "at least {share} of it from {} to {}",
                 place(self.from),
                 place(self.to)
-            ),
+            )),
         };
-        match self.lowest_beyond {
-            Some((at, value)) => format!(
-                "{range}; {} reaches {} of it",
+        let beyond = self.lowest_beyond.map(|(at, value)| {
+            let level = match self.perhaps == Some(at) {
+                true => ", which the runs cannot tell from all",
+                false => "",
+            };
+            format!(
+                "{} reaches {} of it{level}",
                 place(at),
                 percent(value / self.best)
-            ),
-            None => range,
-        }
+            )
+        });
+        let lowest = self.lowest_beyond.map(|(at, _)| at);
+        let other = self.perhaps.filter(|at| Some(*at) != lowest);
+        let said = [range, beyond, other.map(|at| doubt(&place(at)))];
+        said.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
+}
+
+/// What is said of another place that may be as good.
+fn doubt(place: &str) -> String {
+    format!("the runs cannot tell whether {place} reaches as much")
 }
 
 #[cfg(test)]
@@ -81,14 +120,70 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn known(rows: &[(u64, f64)]) -> Vec<CurvePoint> {
+        let point = |&(at, value)| CurvePoint {
+            at,
+            value,
+            interval: None,
+        };
+        rows.iter().map(point).collect()
+    }
+
+    #[test]
+    fn what_runs_cannot_tell_from_the_best_is_named() {
+        let point = |(at, value, (lower, upper)): (u64, f64, (f64, f64))| CurvePoint {
+            at,
+            value,
+            interval: Some((lower, upper)),
+        };
+        let said = |rows: &[(u64, f64, (f64, f64))]| {
+            let points: Vec<CurvePoint> = rows.iter().copied().map(point).collect();
+            plateau(&points).unwrap().of_bandwidths()
+        };
+        let narrow = |value: f64| (value - 1.0, value + 1.0);
+        let far = (8, 20.0, narrow(20.0));
+        assert_eq!(
+            said(&[far, (64, 100.0, (30.0, 150.0)), (512, 86.0, narrow(86.0))]),
+            "a peak of 100 B/s at 64 B; 512 B reaches 86 % of it, which the runs cannot tell from all"
+        );
+        assert_eq!(
+            said(&[
+                far,
+                (32, 70.0, narrow(70.0)),
+                (64, 100.0, (60.0, 150.0)),
+                (512, 50.0, narrow(50.0))
+            ]),
+            "a peak of 100 B/s at 64 B; 512 B reaches 50 % of it; the runs cannot tell whether 32 B reaches as much"
+        );
+        assert_eq!(
+            said(&[far, (64, 70.0, (60.0, 101.0)), (512, 100.0, (90.0, 110.0))]),
+            "the bandwidth is best at the largest size tried, 512 B (100 B/s); the runs cannot tell whether 64 B reaches as much"
+        );
+        assert_eq!(
+            said(&[far, (64, 70.0, narrow(70.0)), (512, 100.0, (90.0, 110.0))]),
+            "the bandwidth still rises at the largest size tried, 512 B (100 B/s)"
+        );
+        // A size that reaches the share needs no doubt.
+        assert_eq!(
+            said(&[far, (64, 100.0, (90.0, 110.0)), (512, 99.0, (90.0, 110.0))]),
+            "a peak of 100 B/s at 64 B; at least 95 % of it from 64 B on"
+        );
+    }
+
     #[test]
     fn a_size_that_falls_short_ends_the_range() {
-        let rows = [(128, 96.0), (256, 97.0), (512, 93.6), (1024, 100.0), (2048, 54.0)];
-        let found = plateau(&rows).unwrap();
+        let found = plateau(&known(&[
+            (128, 96.0),
+            (256, 97.0),
+            (512, 93.6),
+            (1024, 100.0),
+            (2048, 54.0),
+        ]))
+        .unwrap();
         assert_eq!((found.from, found.to, found.to_the_end), (1024, 1024, false));
         let said = found.words(|at| at.to_string());
         assert_eq!(said, "it holds at this size only; 2048 reaches 54 % of it");
-        let rising = plateau(&[(1, 10.0), (2, 50.0), (4, 100.0)]).unwrap();
+        let rising = plateau(&known(&[(1, 10.0), (2, 50.0), (4, 100.0)])).unwrap();
         assert_eq!(
             rising.of_bandwidths(),
             "the bandwidth still rises at the largest size tried, 4 B (100 B/s)"
@@ -107,7 +202,7 @@ mod tests {
         fn no_row_contradicts_the_range(values in prop::collection::vec(prop_oneof![80.0..100.0f64, 1.0..100.0f64], 1..12)) {
             let rows: Vec<(u64, f64)> = (1u64..).zip(values).collect();
             let best = rows.iter().map(|row| row.1).fold(0.0, f64::max);
-            let found = plateau(&rows).unwrap();
+            let found = plateau(&known(&rows)).unwrap();
             let said = found.words(|at| format!("<{at}>"));
             let rises = found.of_bandwidths().starts_with("the bandwidth still rises");
             let before = rows.len().checked_sub(2).map_or(0.0, |at| rows[at].1);

@@ -94,7 +94,7 @@ pub struct LoadSection {
     pub offers: Offers,
     /// Seed of the order.
     pub seed: u64,
-    /// What was carried with no rate set.
+    /// What was carried with no rate set, as its case shows it; 0 where that has no figure.
     pub most_msg_per_s: Finite,
     /// Rate at the knee.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,8 +121,10 @@ pub struct LoadSection {
 
 impl LoadSection {
     /// What the cases of a load curve show.
-    pub fn new(cases: &[CaseResult], most_per_s: f64, p99_max_ns: Option<f64>, seed: u64) -> LoadSection {
+    pub fn new(cases: &[CaseResult], p99_max_ns: Option<f64>, seed: u64) -> LoadSection {
         let rows = load_rows(cases);
+        let mut unlimited = cases.iter().filter(|case| offered_per_s(case).is_none());
+        let most_per_s = unlimited.find_map(|case| case.figure("rate_msg_per_s"));
         let knee = knee(&rows).ok();
         let all = carried(&rows);
         let kept = p99_max_ns.map(|bound| capacity(&rows, bound));
@@ -133,7 +135,7 @@ impl LoadSection {
                 false => Offers::Messages,
             },
             seed,
-            most_msg_per_s: Finite::maybe(most_per_s).unwrap_or_default(),
+            most_msg_per_s: most_per_s.and_then(Finite::maybe).unwrap_or_default(),
             knee_msg_per_s: knee.and_then(|knee| Finite::maybe(knee.offered_per_s)),
             limit_msg_per_s: knee.and_then(|knee| Finite::maybe(knee.limit_per_s)),
             carried_msg_per_s: all.passes_per_s.and_then(Finite::maybe),
@@ -195,6 +197,7 @@ pub fn load_missing(cases: &[CaseResult]) -> (usize, usize) {
 mod tests {
     use super::*;
     use crate::assemble::{UNREACHED, skipped_case};
+    use crate::curve::load::UNLIMITED_PER_S;
     use crate::curve::window::InUse;
     use crate::tests::stream;
     use serde_json::json;
@@ -241,12 +244,13 @@ mod tests {
             at(1000, 1000.0, 4000.0),
             at(2000, 2000.0, 6000.0),
             result(4000.into(), &[]),
-            result(serde_json::Value::Null, &[("rate_msg_per_s", 5000.0)]),
+            result(serde_json::Value::Null, &[]),
+            result(UNLIMITED_PER_S.into(), &[("rate_msg_per_s", 5000.0)]),
         ];
         assert_eq!(load_missing(&cases), (1, 0));
         let unreached = skipped_case(cases[3].case.clone(), UNREACHED, None);
         assert_eq!(load_missing(&[cases[3].clone(), unreached]), (2, 1));
-        let found = LoadSection::new(&cases, 5000.0, Some(5000.0), 7);
+        let found = LoadSection::new(&cases, Some(5000.0), 7);
         let expected = LoadSection {
             seed: 7,
             most_msg_per_s: Finite::from(5000u32),

@@ -106,7 +106,7 @@ pub fn enough(points: &[WindowPoint], share: f64) -> Option<Enough> {
     let peak = *points
         .iter()
         .max_by(|a, b| a.rate_msg_per_s.total_cmp(&b.rate_msg_per_s))?;
-    let [.., before, last] = points.as_slice() else {
+    let [smaller @ .., last] = points.as_slice() else {
         return None;
     };
     if points.len() < 3 {
@@ -119,7 +119,8 @@ pub fn enough(points: &[WindowPoint], share: f64) -> Option<Enough> {
         .find(|point| sure(point) >= goal || point.window_msgs == peak.window_msgs)?;
     let most = |point: &WindowPoint| point.interval.map_or(point.rate_msg_per_s, |(_, upper)| upper);
     // Every smaller window is surely below the largest; where nothing is known of the runs, the figures decide.
-    let rises = last.window_msgs == peak.window_msgs && sure(last) > most(before);
+    let is_below = |point: &WindowPoint| most(point) < sure(last);
+    let rises = last.window_msgs == peak.window_msgs && smaller.iter().all(is_below);
     let perhaps = points
         .iter()
         .find(|point| point.window_msgs < found.window_msgs && most(point) >= share * sure(&peak));
@@ -232,6 +233,33 @@ mod tests {
         assert_eq!(of([100.0, 150.0, 188.0, 192.0], 0.001), (true, true));
         assert_eq!(of([100.0, 150.0, 188.0, 192.0], 0.011), (false, false));
         assert_eq!(of([100.0, 192.0, 191.0, 190.0], 0.001), (false, false));
+    }
+
+    #[test]
+    fn a_rate_rises_to_the_last_window_only_where_no_smaller_one_may_be_as_good() {
+        let of = |second: (f64, f64)| {
+            let rows = [
+                (1, 100.0, (99.0, 101.0)),
+                (2, 150.0, second),
+                (4, 180.0, (179.0, 181.0)),
+            ];
+            let points = rows.map(|(window_msgs, rate_msg_per_s, interval)| WindowPoint {
+                window_msgs,
+                rate_msg_per_s,
+                interval: Some(interval),
+                acknowledged_mean_ns: None,
+                in_use: None,
+            });
+            let last = WindowPoint {
+                window_msgs: 8,
+                rate_msg_per_s: 200.0,
+                interval: Some((199.0, 201.0)),
+                ..points[2]
+            };
+            enough(&[&points[..], &[last]].concat(), 0.95).unwrap().rises
+        };
+        assert!(of((140.0, 160.0)));
+        assert!(!of((100.0, 210.0)), "one that is not the largest but one");
     }
 
     #[test]

@@ -86,33 +86,48 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     if let Some((name, metric)) = fastest {
         let figure = with_interval("rtt_p50_ns", metric);
         let level = names().filter(|other| *other != name && is_level(run, other, metric));
-        let level: Vec<&str> = level.collect();
         // Between runs it may move by more than within one.
         let runs = latency_case(run, name).map_or(0, |case| case.repetitions.len());
-        let beside = match (runs > 1, level.is_empty()) {
-            (true, true) => String::new(),
-            (true, false) => format!(" ({}: too close to call)", level.join(", ")),
-            (false, true) => " (one run)".to_owned(),
-            (false, false) => format!(" (one run; {}: too close to call)", level.join(", ")),
-        };
-        said.push(format!("Shortest round trip: {name}, {figure}{beside}."));
+        let certainty = certainty(runs <= 1, &level.collect::<Vec<_>>());
+        said.push(format!("Shortest round trip: {name}, {figure}{certainty}."));
     }
     if let Some((name, (size, bandwidth))) = widest {
         let (figure, size) = (
             with_interval("bandwidth_bytes_per_s", bandwidth),
             format_size(size),
         );
-        // A rate within a run has no interval.
-        let certainty = match bandwidth.lower {
-            Some(_) => "",
-            None => " (one run)",
+        let is_level = |other: &&str| {
+            let found = best_bandwidth(run, other).filter(|_| *other != name);
+            found.is_some_and(|(_, metric)| is_close(ends(metric), ends(bandwidth)))
         };
+        // A rate within a run has no interval.
+        let certainty = certainty(
+            bandwidth.lower.is_none(),
+            &names().filter(is_level).collect::<Vec<_>>(),
+        );
         said.push(format!(
             "Highest bandwidth: {name}, {figure} with messages of {size}{certainty}."
         ));
     }
     said.extend(unmeasured(run, &section));
     said
+}
+
+/// How far a best figure is to be trusted: whether it is of one run, and who else may have it.
+fn certainty(is_one_run: bool, level: &[&str]) -> String {
+    let level = match level {
+        [] => None,
+        level => Some(format!("{}: too close to call", level.join(", "))),
+    };
+    let said: Vec<String> = is_one_run
+        .then(|| "one run".to_owned())
+        .into_iter()
+        .chain(level)
+        .collect();
+    match said.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", said.join("; ")),
+    }
 }
 
 /// The transport with the shortest median round trip, and that.

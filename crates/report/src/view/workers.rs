@@ -5,6 +5,7 @@ use super::model::{Line, Part};
 use crate::charts::Picture;
 use crate::figures::with_interval;
 use crate::labels::Input;
+use crate::standings::is_close;
 use crate::table::{Column, Row, Table, Tone, key, number, text};
 use crate::thresholds::LEVEL_TOLERANCE;
 use crate::wording::{against, counted, percent};
@@ -339,8 +340,17 @@ fn fitted(group: &Workers) -> Option<String> {
 fn levelled(group: &Workers) -> Option<String> {
     let end = group.at_the_end.as_ref()?;
     let change = end.ratio.get() - 1.0;
+    let ends = |cell: &&Cell| {
+        let median = cell.bandwidth_p50_bytes_per_s?;
+        Some((median.lower.get(), median.upper.get()))
+    };
+    let is_close = match group.longest().as_slice() {
+        [.., before, last] => is_close(ends(before), ends(last)),
+        _ => false,
+    };
     let goes = match change {
         _ if change.abs() <= LEVEL_TOLERANCE => "has levelled off",
+        _ if is_close => "may have levelled off",
         _ if change > 0.0 => "still rises",
         _ => "falls again",
     };
@@ -432,5 +442,45 @@ fn marked(mut cells: Vec<String>, slow: bool) -> Row {
     Row {
         cells,
         tone: slow.then_some(Tone::Warning),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workers::Levelling;
+    use wirespeed_schema::Finite;
+
+    #[test]
+    fn a_rate_goes_on_only_beyond_its_intervals() {
+        let number = |value: f64| Finite::maybe(value).unwrap();
+        let said = |last: f64, width: f64| {
+            let cell = |size_bytes: u64, median: f64| Cell {
+                size_bytes,
+                bandwidth_p50_bytes_per_s: Some(Interval {
+                    value: number(median),
+                    lower: number(median * (1.0 - width)),
+                    upper: number(median * (1.0 + width)),
+                    level: None,
+                }),
+                ..Cell::default()
+            };
+            let group = Workers {
+                cells: vec![cell(1000, 100.0), cell(2000, last)],
+                at_the_end: Some(Levelling {
+                    from_bytes: 1000,
+                    to_bytes: 2000,
+                    ratio: number(last / 100.0),
+                }),
+                ..Workers::default()
+            };
+            levelled(&group).unwrap()
+        };
+        assert!(said(150.0, 0.01).starts_with("the bandwidth still rises: with 2 kB its median is"));
+        assert!(said(60.0, 0.01).starts_with("the bandwidth falls again: "));
+        assert!(said(101.0, 0.01).starts_with("the bandwidth has levelled off: "));
+        for last in [150.0, 60.0] {
+            assert!(said(last, 0.5).starts_with("the bandwidth may have levelled off: "));
+        }
     }
 }

@@ -205,7 +205,13 @@ fn a_percentile_chart_has_one_figure_for_title_table_and_words() {
     let document = run(vec![trips("shm", 180.0), trips("tcp", 8400.0)]);
     let picture = about(&document, "latency by percentile").remove(0);
     let title = &picture.chart.title;
-    let (column, _) = (5, assert!(title.starts_with("99 % take at most "), "{title}"));
+    let (column, _) = (
+        5,
+        assert!(
+            title.starts_with("p99: shm am_lat 8 B is the fastest with "),
+            "{title}"
+        ),
+    );
     for (row, words) in picture.table.rows.iter().zip(&picture.words) {
         let figure = &row.cells[column];
         assert!(title.contains(figure.as_str()), "{figure}: {title}");
@@ -214,6 +220,24 @@ fn a_percentile_chart_has_one_figure_for_title_table_and_words() {
             "{figure}: {words}"
         );
     }
+}
+
+/// The figure of several runs is another than the percentile of all their samples.
+#[test]
+fn a_percentile_chart_says_whose_samples_it_shows_and_claims_no_order_beyond_them() {
+    let trips = |transport: &str, rtt_ns: f64| {
+        result(case(transport, am_lat(8), 400), 3, move |_| {
+            ping_pong(8, 400, rtt_ns)
+        })
+    };
+    let title = |cases| about(&run(cases), "latency by percentile").remove(0).chart.title;
+    let apart = title(vec![trips("shm", 180.0), trips("tcp", 8400.0)]);
+    let level = title(vec![trips("shm", 8400.0), trips("tcp", 8400.0)]);
+    assert!(
+        apart.starts_with("p99 of all runs together: shm am_lat 8 B is the fastest with "),
+        "{apart}"
+    );
+    assert!(level.ends_with("are too close to call"), "{level}");
 }
 
 #[test]

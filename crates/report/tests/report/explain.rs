@@ -210,6 +210,14 @@ fn a_cache_ends_between_two_sizes_of_one_case_on_either_side_of_it() {
     };
     let slow = || stream(4 << 20, 8, 400_000_000);
     assert!(is_said(vec![stream(1 << 18, 8, 5_000_000), slow()]));
+    let mut unsure = stream(1 << 18, 8, 5_000_000);
+    let mut beyond = slow();
+    for case in [&mut unsure, &mut beyond] {
+        let metric = case.metrics.get_mut("bandwidth_bytes_per_s").unwrap();
+        metric.lower = Some(finite(metric.value.get() * 0.1));
+        metric.upper = Some(finite(metric.value.get() * 5.0));
+    }
+    assert!(!is_said(vec![unsure, beyond]), "the runs cannot tell them apart");
     let arm = |letter: &str, case: CaseResult| CaseResult {
         arm: Some(letter.to_owned()),
         ..case

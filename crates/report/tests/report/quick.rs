@@ -81,6 +81,37 @@ fn busy(outcome: &mut Outcome) {
     outcome.clock.step_ns = finite(10.01);
 }
 
+/// Of round trips and of bandwidths alike.
+#[test]
+fn what_cannot_be_told_from_the_best_is_named_beside_it() {
+    let mut document = quick(&[], |_| ());
+    for case in &mut document.cases {
+        for tag in ["rtt_p50_ns", "bandwidth_bytes_per_s"] {
+            let Some(metric) = case.metrics.get_mut(tag) else {
+                continue;
+            };
+            let width = match case.case.transport.as_str() {
+                "inproc" | "shm" => 0.6,
+                _ => 0.01,
+            };
+            metric.lower = Some(finite(metric.value.get() * (1.0 - width)));
+            metric.upper = Some(finite(metric.value.get() * (1.0 + width)));
+        }
+    }
+    let input = Input {
+        name: "run",
+        run: &document,
+    };
+    let answer = &View::of(&[input]).subjects[0].answer;
+    for (best, level) in [
+        ("Shortest round trip: inproc", "shm: too close to call)"),
+        ("Highest bandwidth: inproc", "(shm: too close to call)"),
+    ] {
+        let said = answer.iter().find(|line| line.starts_with(best)).unwrap();
+        assert!(said.contains(level), "{said}");
+    }
+}
+
 /// Every kind of machine on which somebody tries `quick`.
 fn documents() -> Vec<(&'static str, Run)> {
     let quiet: fn(&mut Outcome) = |_| ();

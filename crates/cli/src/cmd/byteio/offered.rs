@@ -91,9 +91,9 @@ impl Offer {
         let mut points = Points::new(front.experiment(how, transfers), |rate| {
             self.prepared((arguments, registry), job, rate)
         });
-        let most_per_s = self.asked.offer(&mut points)?;
+        self.asked.offer(&mut points)?;
         let found = points.finish()?;
-        let section = self.asked.section(&found.undisturbed(), most_per_s, seed);
+        let section = self.asked.section(&found.undisturbed(), seed);
         front.draft.put(&section);
         Ok(found)
     }

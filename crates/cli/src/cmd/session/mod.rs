@@ -148,11 +148,8 @@ fn measure(front: &mut Front, sessions: &mut Sessions, how: How) -> Result<Found
                 request.prepared(about, &paced, kind)
             });
             let offered = asked.offer(&mut points);
-            let found = offered.and_then(|most_per_s| Ok((points.finish()?, most_per_s)));
-            found.map(|(found, most_per_s)| {
-                load = Some(asked.section(&found.undisturbed(), most_per_s, seed));
-                found
-            })
+            let found = offered.and_then(|()| points.finish());
+            found.inspect(|found| load = Some(asked.section(&found.undisturbed(), seed)))
         }
         _ => {
             let streams = request.streams.iter();
