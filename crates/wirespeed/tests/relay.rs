@@ -123,6 +123,35 @@ fn huge_credits_show_how_far_the_receiver_is_behind() {
     assert!(acknowledged.is_some_and(|s| s.histogram.count > 1));
 }
 
+/// What was acknowledged before anybody looked was under way all the same.
+#[test]
+fn whatever_is_sent_was_under_way_and_no_more_than_the_window() {
+    for (window, pace) in [
+        (1, None),
+        (10, None),
+        (1, Some(2000)),
+        (10, Some(2000)),
+        (1_000_000, Some(2000)),
+    ] {
+        let pair = [(Role::Source, 1), (Role::Sink, 0)].map(|(role, peer)| rank(role, Some(peer)));
+        let test = stream(64, window).with_pace(pace);
+        for (test, ranks) in [
+            (Test::AmBw(test.clone()), pair.to_vec()),
+            (Test::AmBibw(test.clone()), pair.to_vec()),
+            (Test::AmAlltoall(test.clone()), vec![rank(Role::Source, None); 3]),
+        ] {
+            let mut case = case(test, "inproc", "poll", ranks);
+            case.stop = Stop::Iterations { count: 40 };
+            for outcome in run(&case).iter().filter(|outcome| outcome.sent.messages > 0) {
+                let behind: u64 = outcome.transport_facts["unacknowledged_max_msgs"]
+                    .parse()
+                    .unwrap();
+                assert!((1..=window).contains(&behind), "{}: {behind}", case.label());
+            }
+        }
+    }
+}
+
 #[test]
 fn paced_streams_end_when_the_group_is_cancelled() {
     // Window and rings hold all of them: nothing but the pace holds the senders up.

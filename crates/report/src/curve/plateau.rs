@@ -92,21 +92,18 @@ impl Plateau {
                 place(self.to)
             )),
         };
-        let beyond = self.lowest_beyond.map(|(at, value)| {
-            let level = match self.perhaps == Some(at) {
-                true => ", which the runs cannot tell from all",
-                false => "",
-            };
-            format!(
-                "{} reaches {} of it{level}",
-                place(at),
-                percent(value / self.best)
-            )
-        });
-        let lowest = self.lowest_beyond.map(|(at, _)| at);
-        let other = self.perhaps.filter(|at| Some(*at) != lowest);
-        let said = [range, beyond, other.map(|at| doubt(&place(at)))];
-        said.into_iter().flatten().collect::<Vec<_>>().join("; ")
+        let beyond = self.lowest_beyond.filter(|(at, _)| self.perhaps != Some(*at));
+        let beyond =
+            beyond.map(|(at, value)| format!("{} reaches {} of it", place(at), percent(value / self.best)));
+        let doubt = self.perhaps.map(|at| doubt(&place(at)));
+        let mut said = range.unwrap_or_default();
+        for more in [beyond, doubt].into_iter().flatten() {
+            if !said.is_empty() {
+                said.push_str("; ");
+            }
+            said.push_str(&more);
+        }
+        said
     }
 }
 
@@ -144,7 +141,7 @@ mod tests {
         let far = (8, 20.0, narrow(20.0));
         assert_eq!(
             said(&[far, (64, 100.0, (30.0, 150.0)), (512, 86.0, narrow(86.0))]),
-            "a peak of 100 B/s at 64 B; 512 B reaches 86 % of it, which the runs cannot tell from all"
+            "a peak of 100 B/s at 64 B; the runs cannot tell whether 512 B reaches as much"
         );
         assert_eq!(
             said(&[

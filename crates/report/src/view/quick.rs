@@ -115,18 +115,11 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
 
 /// How far a best figure is to be trusted: whether it is of one run, and who else may have it.
 fn certainty(is_one_run: bool, level: &[&str]) -> String {
-    let level = match level {
-        [] => None,
-        level => Some(format!("{}: too close to call", level.join(", "))),
-    };
-    let said: Vec<String> = is_one_run
-        .then(|| "one run".to_owned())
-        .into_iter()
-        .chain(level)
-        .collect();
-    match said.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", said.join("; ")),
+    match (is_one_run, level) {
+        (false, []) => String::new(),
+        (true, []) => " (one run)".to_owned(),
+        (false, level) => format!(" ({}: too close to call)", level.join(", ")),
+        (true, level) => format!(" (one run; {}: too close to call)", level.join(", ")),
     }
 }
 

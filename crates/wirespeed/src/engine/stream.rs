@@ -26,7 +26,7 @@ pub struct Outgoing {
     /// The peer sends as well: its messages are acknowledged meanwhile.
     both: bool,
     sent: u64,
-    /// Most messages that were unacknowledged when a batch was done; looked for while windows are huge.
+    /// Most messages that were unacknowledged when a batch was done, or before a pause.
     pub backlog_max: u64,
     looks: Looks,
     timed: Timed,
@@ -64,6 +64,11 @@ impl Outgoing {
     #[inline(always)]
     fn has_room(&self, peer_received: u64) -> bool {
         self.sent - peer_received < self.window
+    }
+
+    #[inline(always)]
+    fn note_backlog(&mut self, peer_received: u64) {
+        self.backlog_max = self.backlog_max.max(self.sent - peer_received);
     }
 
     #[inline(always)]
@@ -170,7 +175,7 @@ pub fn hot_send<P: MessagePort, S: Sender>(
             if both {
                 acknowledge(link, flow)?;
             }
-            out.backlog_max = out.backlog_max.max(out.sent - flow.peer_received);
+            out.note_backlog(flow.peer_received);
             if !out.timed.is_on() && out.sent < target {
                 await_room(link, flow, out, clock)?;
             }
@@ -208,6 +213,7 @@ fn pace<P: MessagePort, C: Check>(
     out: &mut Outgoing,
     clock: Clock,
 ) -> Result<(), LinkError> {
+    out.note_backlog(flow.peer_received);
     let (due, both) = (out.pace.due(out.sent), out.both);
     while clock.now() < due {
         // Whoever shares the CPU gets it meanwhile, and a cancel is heard.
