@@ -63,15 +63,20 @@ fn speed(group: &Workers) -> Option<String> {
         group.name(),
         payload(smallest.size_bytes)
     );
+    // By the median where there is one, as of the round trip.
+    let bandwidth = |cell: &&Cell| cell.bandwidth_p50_bytes_per_s.map(|p50| p50.value);
     let fastest = cells
         .iter()
-        .filter_map(|cell| Some((cell.bandwidth_bytes_per_s?.get(), cell.size_bytes)))
+        .filter_map(|cell| Some((bandwidth(cell).or(cell.bandwidth_bytes_per_s)?.get(), cell)))
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    if let Some((bandwidth, size)) = fastest {
+    if let Some((value, cell)) = fastest {
+        let bandwidth = match &cell.bandwidth_p50_bytes_per_s {
+            Some(p50) => with_interval("bandwidth_bytes_per_s", &p50.metric()),
+            None => format!("{} on average", format_rate(value, "B/s")),
+        };
         text.push_str(&format!(
-            "; at most {} (with {})",
-            format_rate(bandwidth, "B/s"),
-            payload(size)
+            "; at most {bandwidth} (with {})",
+            payload(cell.size_bytes)
         ));
     }
     Some(text + ".")
@@ -451,22 +456,45 @@ mod tests {
     use crate::workers::Levelling;
     use wirespeed_schema::Finite;
 
+    fn number(value: f64) -> Finite {
+        Finite::maybe(value).unwrap()
+    }
+
+    fn cell(size_bytes: u64, median: f64, width: f64) -> Cell {
+        Cell {
+            size_bytes,
+            bandwidth_bytes_per_s: Some(number(median * 3.0)),
+            bandwidth_p50_bytes_per_s: Some(Interval {
+                value: number(median),
+                lower: number(median * (1.0 - width)),
+                upper: number(median * (1.0 + width)),
+                level: None,
+            }),
+            ..Cell::default()
+        }
+    }
+
+    #[test]
+    fn the_answer_has_the_median_where_there_is_one() {
+        let mut group = Workers {
+            cells: vec![cell(1000, 100.0, 0.1), cell(2000, 200.0, 0.1)],
+            ..Workers::default()
+        };
+        let said = speed(&group).unwrap();
+        assert!(said.contains("; at most 200 B/s {180 .. 220"), "{said}");
+        group.cells[1].bandwidth_p50_bytes_per_s = None;
+        let said = speed(&group).unwrap();
+        assert!(
+            said.ends_with("; at most 600 B/s on average (with 2 kB)."),
+            "{said}"
+        );
+    }
+
     #[test]
     fn a_rate_goes_on_only_beyond_its_intervals() {
-        let number = |value: f64| Finite::maybe(value).unwrap();
         let said = |last: f64, width: f64| {
-            let cell = |size_bytes: u64, median: f64| Cell {
-                size_bytes,
-                bandwidth_p50_bytes_per_s: Some(Interval {
-                    value: number(median),
-                    lower: number(median * (1.0 - width)),
-                    upper: number(median * (1.0 + width)),
-                    level: None,
-                }),
-                ..Cell::default()
-            };
             let group = Workers {
-                cells: vec![cell(1000, 100.0), cell(2000, last)],
+                cells: vec![cell(1000, 100.0, width), cell(2000, last, width)],
                 at_the_end: Some(Levelling {
                     from_bytes: 1000,
                     to_bytes: 2000,
