@@ -85,10 +85,10 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let mut said = Vec::new();
     if let Some((name, metric)) = fastest {
         let figure = with_interval("rtt_p50_ns", metric);
-        let level = names().filter(|other| *other != name && is_level(run, other, metric));
+        let level = level(&section, (name, metric), |other| round_trip(run, other));
         // Between runs it may move by more than within one.
         let runs = latency_case(run, name).map_or(0, |case| case.repetitions.len());
-        let certainty = certainty(runs <= 1, &level.collect::<Vec<_>>());
+        let certainty = certainty(runs <= 1, &level);
         said.push(format!("Shortest round trip: {name}, {figure}{certainty}."));
     }
     if let Some((name, (size, bandwidth))) = widest {
@@ -96,15 +96,11 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
             with_interval("bandwidth_bytes_per_s", bandwidth),
             format_size(size),
         );
-        let is_level = |other: &&str| {
-            let found = best_bandwidth(run, other).filter(|_| *other != name);
-            found.is_some_and(|(_, metric)| is_close(ends(metric), ends(bandwidth)))
-        };
+        let level = level(&section, (name, bandwidth), |other| {
+            Some(best_bandwidth(run, other)?.1)
+        });
         // A rate within a run has no interval.
-        let certainty = certainty(
-            bandwidth.lower.is_none(),
-            &names().filter(is_level).collect::<Vec<_>>(),
-        );
+        let certainty = certainty(bandwidth.lower.is_none(), &level);
         said.push(format!(
             "Highest bandwidth: {name}, {figure} with messages of {size}{certainty}."
         ));
@@ -127,14 +123,26 @@ fn certainty(is_one_run: bool, level: &[&str]) -> String {
 fn fastest<'a>(run: &'a Run, section: &'a QuickSection) -> Option<(&'a str, &'a Metric)> {
     let names = section.transports.iter().map(|row| row.transport.as_str());
     names
-        .filter_map(|name| Some((name, latency_case(run, name)?.metrics.get("rtt_p50_ns")?)))
+        .filter_map(|name| Some((name, round_trip(run, name)?)))
         .min_by(|a, b| a.1.value.get().total_cmp(&b.1.value.get()))
 }
 
-/// Whether a transport's median round trip cannot be told from `shortest`.
-fn is_level(run: &Run, transport: &str, shortest: &Metric) -> bool {
-    let metric = latency_case(run, transport).and_then(|case| case.metrics.get("rtt_p50_ns"));
-    is_close(metric.and_then(ends), ends(shortest))
+/// A transport's median round trip.
+fn round_trip<'a>(run: &'a Run, transport: &'a str) -> Option<&'a Metric> {
+    latency_case(run, transport)?.metrics.get("rtt_p50_ns")
+}
+
+/// The other transports whose figure, as `of` has it, cannot be told from the `best` one, which `name` has.
+fn level<'a>(
+    section: &'a QuickSection,
+    (name, best): (&str, &Metric),
+    of: impl Fn(&'a str) -> Option<&'a Metric>,
+) -> Vec<&'a str> {
+    let names = section.transports.iter().map(|row| row.transport.as_str());
+    let others = names.filter(|other| *other != name);
+    others
+        .filter(|other| is_close(of(other).and_then(ends), ends(best)))
+        .collect()
 }
 
 /// Begins the line that tells how to look closer.
